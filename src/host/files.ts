@@ -25,7 +25,7 @@ export async function writeFileAtomic(
     await rm(temporary, { force: true });
     throw error;
   }
-  await fsyncFolder(dirname(path));
+  await fsyncPath(dirname(path));
 }
 
 /**
@@ -39,7 +39,7 @@ export async function createFileExclusive(path: string, data: string | Uint8Arra
     if (hasCode(error, 'EEXIST')) return false;
     throw error;
   }
-  await fsyncFolder(dirname(path));
+  await fsyncPath(dirname(path));
   return true;
 }
 
@@ -59,9 +59,9 @@ export async function writeFsynced(
   }
 }
 
-/** Makes a rename or creation in `folder` survive a loss of power. */
-export async function fsyncFolder(folder: string): Promise<void> {
-  const handle = await open(folder, 'r');
+/** Makes a file's content, or the names in a folder, survive a loss of power. */
+export async function fsyncPath(path: string): Promise<void> {
+  const handle = await open(path, 'r');
   try {
     await handle.sync();
   } finally {

@@ -61,11 +61,15 @@ export async function prepareHome(home: Home): Promise<void> {
  */
 export async function hostId(home: Home): Promise<string> {
   const path = join(home.root, 'host-id');
-  const name = hostname().replaceAll(/[^A-Za-z0-9-]/g, '-').slice(0, 40);
+  const name = hostname()
+    .replaceAll(/[^A-Za-z0-9-]/g, '-')
+    .slice(0, 40);
   await createFileExclusive(path, `${name}-${randomBytes(3).toString('hex')}\n`);
   const id = (await readFileIfThere(path))?.trim() ?? '';
   if (!/^[A-Za-z0-9-]+$/.test(id)) {
-    throw new Error(`Expected a host id in ${path}, found ${JSON.stringify(id.slice(0, 80))}. Delete the file to get a new one; sessions of the old id then need \`holdfast rebind\`.`);
+    throw new Error(
+      `Expected a host id in ${path}, found ${JSON.stringify(id.slice(0, 80))}. Delete the file to get a new one; sessions of the old id then need \`holdfast rebind\`.`,
+    );
   }
   return id;
 }

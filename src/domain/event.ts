@@ -1,0 +1,130 @@
+/**
+ * One thing that happened in a session. All state is a fold of events (fold.ts), and events are rebuilt
+ * from Temporal's history by replay: what is written here must come from signals, activity results and the
+ * workflow's own clock alone. Fields are plain JSON.
+ */
+import type { RunError } from './failure.ts';
+import type { FinishReason, ModelApi, ModelToolCall, OpaqueReasoning, Usage } from './model.ts';
+import type { ApprovalPolicy, BlobRef, EffectClass, FileVersion, ToolStatus } from './tool.ts';
+
+/** Where a session's files are. */
+export interface WorkspaceBinding {
+  /** The host id of the installation that serves it. */
+  host: string;
+  /** Absolute path there. */
+  path: string;
+}
+
+/** What a session keeps for life unless it is changed on purpose, whatever the configuration says later. */
+export interface SessionSettings {
+  model: string;
+  api: ModelApi;
+  /** Null: api.openai.com. */
+  base_url: string | null;
+  approval: ApprovalPolicy;
+  on_interrupt: 'continue' | 'wait';
+}
+
+/** `queue` waits for the run's end, `steer` enters before the next model call. */
+export type Delivery = 'queue' | 'steer';
+
+/** One AGENTS.md, as the model is told of it. */
+export interface Instructions {
+  /** Relative to the workspace, or absolute where it lies above. */
+  path: string;
+  text: string;
+  /** The file's size when `text` is only its beginning. */
+  cut_from_bytes?: number;
+}
+
+/** What the workspace says about itself, read on its host when a run starts. */
+export interface ProjectFacts {
+  /** sha256 of the rest: equal digests mean that nothing changed. */
+  digest: string;
+  instructions: Instructions[];
+  /** ISO date of the run on the workspace's host, e.g. 2026-03-01. */
+  date: string;
+  /** e.g. `linux x64`. */
+  platform: string;
+}
+
+export type RunTrigger = 'message' | 'goal' | 'recovery';
+export type RunStatus = 'running' | 'success' | 'failed' | 'interrupted';
+export type RecoveryStatus = 'uncertain' | 'running' | 'completed' | 'not_run' | 'unknown';
+
+/** A tool call as it was accepted from a reply. */
+export interface AcceptedCall {
+  call_id: string;
+  operation_id: string;
+  tool: string;
+  /** Parsed and checked; null when `problem` says why the call can't be run. */
+  args: unknown;
+  effect: EffectClass;
+  /** What it acts on, in one line: a command, a path. */
+  target: string;
+  problem?: string;
+}
+
+export type EventBody =
+  | {
+      type: 'session_created';
+      session_id: string;
+      user_id: string;
+      title: string;
+      workspace: WorkspaceBinding;
+      settings: SessionSettings;
+    }
+  | { type: 'user_message'; message_id: string; text: string; delivery: Delivery }
+  | { type: 'run_started'; trigger: RunTrigger; message_ids: string[] }
+  | { type: 'project_loaded'; project: ProjectFacts }
+  | { type: 'model_called'; operation_id: string; model: string; through_seq: number }
+  | {
+      type: 'assistant_message';
+      operation_id: string;
+      text: string;
+      reasoning: OpaqueReasoning | null;
+      tool_calls: ModelToolCall[];
+      finish_reason: FinishReason;
+      usage: Usage | null;
+      context_digest: string;
+      notes?: string[];
+    }
+  | ({ type: 'tool_call' } & AcceptedCall)
+  | { type: 'approval_requested'; call_id: string }
+  | { type: 'approval_decided'; call_id: string; by: string; decision: 'approve' | 'deny'; reason: string }
+  | {
+      type: 'tool_result';
+      call_id: string;
+      operation_id: string;
+      status: ToolStatus;
+      output: string;
+      exit_code?: number;
+      blob?: BlobRef;
+      versions?: FileVersion[];
+      recovered?: true;
+    }
+  | {
+      type: 'tool_recovery';
+      call_id: string;
+      operation_id: string;
+      status: RecoveryStatus;
+      evidence: string;
+      by: 'tool' | 'user';
+    }
+  | { type: 'interrupt_requested'; by: string }
+  | { type: 'run_finished'; status: Exclude<RunStatus, 'running'>; error: RunError | null; usage: Usage }
+  | { type: 'workspace_missing'; workspace: WorkspaceBinding }
+  | { type: 'workspace_rebound'; workspace: WorkspaceBinding; by: string }
+  | { type: 'session_renamed'; title: string }
+  | { type: 'settings_changed'; settings: SessionSettings }
+  | { type: 'session_completed' }
+  | { type: 'session_archived' }
+  | { type: 'session_reopened' };
+
+/** `seq` counts from 1 without gaps; `at` is ISO 8601 in UTC and never earlier than the event before. */
+export type SessionEvent = EventBody & { seq: number; at: string; run_id?: string };
+
+export type EventType = EventBody['type'];
+
+/** The event of one type. */
+export type EventOf<T extends EventType> = Extract<SessionEvent, { type: T }>;

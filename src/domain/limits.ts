@@ -1,0 +1,46 @@
+/**
+ * Every limit of the session machine, with its unit in its name. What the model and the user are told is
+ * built from these, so that the words and the enforcement can't differ.
+ */
+
+const KIB = 1024;
+const MIB = 1024 * KIB;
+
+/** A user message. Larger things belong in a file of the workspace. */
+export const MESSAGE_MAX_BYTES = 128 * KIB;
+/** A tool result's text for the model: head and tail of the whole output. */
+export const OUTPUT_MAX_BYTES = 16 * KIB;
+/** The text of one model reply that is recorded. */
+export const REPLY_MAX_BYTES = 512 * KIB;
+/** The arguments of one tool call. */
+export const ARGUMENTS_MAX_BYTES = 512 * KIB;
+/** Tool calls of one reply that are taken; more are answered as not run. */
+export const CALLS_PER_REPLY_MAX = 64;
+/** Evidence about an uncertain operation. */
+export const EVIDENCE_MAX_BYTES = 4 * KIB;
+/** All AGENTS.md files together. */
+export const INSTRUCTIONS_MAX_BYTES = 32 * KIB;
+/** A session's title, in characters. */
+export const TITLE_MAX_CHARS = 80;
+
+/** Events of one page of a query: far below Temporal's 2 MiB for a query result. */
+export const PAGE_MAX_BYTES = 1 * MIB;
+/** Continue-as-new at this many history events, … */
+export const ROLL_OVER_HISTORY_EVENTS = 2_000;
+/** … or at this much history, … */
+export const ROLL_OVER_HISTORY_BYTES = 2 * MIB;
+/** … or at this many signals (the server refuses the 10,001st of a Temporal run). */
+export const ROLL_OVER_SIGNALS = 8_000;
+
+/** Message ids remembered for deduplication; a repeat later than this many messages is a new message. */
+export const MESSAGE_IDS_KEPT = 2_000;
+/** Call ids remembered so that a repeated id of a model gets one of ours. */
+export const CALL_IDS_KEPT = 2_000;
+/** Files whose last seen version is remembered. */
+export const FILE_VERSIONS_KEPT = 1_000;
+/** Runs that the session itself lists; older ones are in the events. */
+export const RUNS_KEPT = 50;
+/** Uncertain operations that the session lists; the oldest leave first. */
+export const UNCERTAIN_KEPT = 100;
+/** Recoveries in a row without a finished step that end a run as a crash loop. */
+export const CRASH_BUDGET_RECOVERIES = 5;
