@@ -1,0 +1,81 @@
+/** What `holdfast show` tells of a session: a view of its state, bounded like it. */
+import type { SessionSettings, WorkspaceBinding } from './event.ts';
+import type { Usage } from './model.ts';
+import type { RunStateName, RunSummary, SessionState, SessionStatus, UncertainOperation } from './session.ts';
+
+/** A call that waits for a person. */
+export interface PendingApproval {
+  call_id: string;
+  operation_id: string;
+  tool: string;
+  target: string;
+}
+
+/** The shape of `holdfast show --json`; fields are added, never renamed. */
+export interface SessionFacts {
+  session_id: string;
+  user_id: string;
+  title: string;
+  status: SessionStatus;
+  run_state: RunStateName;
+  workspace: WorkspaceBinding;
+  settings: SessionSettings;
+  created_at: string;
+  updated_at: string;
+  /** The last RUNS_KEPT, newest last; `run_count` counts all. */
+  runs: RunSummary[];
+  run_count: number;
+  /** Messages that wait for the run's end or the next model call. */
+  queued: number;
+  uncertain: Omit<UncertainOperation, 'seq'>[];
+  pending_approvals: PendingApproval[];
+  /** Of the step under way: what has not ended. */
+  current_calls: { call_id: string; operation_id: string; tool: string; target: string; status: string }[];
+  usage: Usage;
+  last_seq: number;
+}
+
+/** The view of `state`. */
+export function describeSession(state: SessionState): SessionFacts {
+  const calls = state.run?.calls ?? [];
+  return {
+    session_id: state.session_id,
+    user_id: state.user_id,
+    title: state.title,
+    status: state.status,
+    run_state: runStateName(state),
+    workspace: state.workspace,
+    settings: state.settings,
+    created_at: state.created_at,
+    updated_at: state.updated_at,
+    runs: state.runs,
+    run_count: state.run_count,
+    queued: state.queue.length,
+    uncertain: state.uncertain.map(({ seq: _, ...operation }) => operation),
+    pending_approvals: calls
+      .filter((call) => call.status === 'awaiting_approval')
+      .map(({ call_id, operation_id, tool, target }) => ({ call_id, operation_id, tool, target })),
+    current_calls: calls
+      .filter((call) => call.status !== 'settled')
+      .map(({ call_id, operation_id, tool, target, status }) => ({
+        call_id,
+        operation_id,
+        tool,
+        target,
+        status,
+      })),
+    usage: state.usage,
+    last_seq: state.seq,
+  };
+}
+
+/** What the session is doing; without a run, how the last one ended. */
+export function runStateName(state: SessionState): RunStateName {
+  if (state.run !== null) {
+    return state.run.calls.some((call) => call.status === 'awaiting_approval')
+      ? 'waiting_approval'
+      : 'running';
+  }
+  const last = state.runs.at(-1);
+  return last?.status === 'failed' || last?.status === 'interrupted' ? last.status : 'idle';
+}
