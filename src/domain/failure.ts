@@ -13,6 +13,7 @@ export type FailureType =
   | 'workspace.not_found'
   | 'worker.lost'
   | 'operation.fenced'
+  | 'operation.lost'
   | 'session.log_unavailable';
 
 /** Why a run failed, in the one form of all errors: what happened and what to do next. */

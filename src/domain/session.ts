@@ -26,8 +26,11 @@ export interface QueuedMessage {
   delivery: Delivery;
 }
 
-/** A call of the current step. `begun`: an activity may have started it. */
-export type CallStatus = 'pending' | 'awaiting_approval' | 'begun' | 'uncertain' | 'attached' | 'settled';
+/**
+ * A call of the current step: `pending` until its result is here, unless it waits for a person, lost its
+ * worker (`uncertain`), or was found still running (`attached`).
+ */
+export type CallStatus = 'pending' | 'awaiting_approval' | 'uncertain' | 'attached' | 'settled';
 
 /** The args stay in the event: state is bounded. */
 export interface CallState extends Omit<AcceptedCall, 'args'> {
@@ -49,8 +52,10 @@ export interface RunState {
   project_loaded: boolean;
   /** A model call without a reply. */
   model_call: { operation_id: string; through_seq: number } | null;
-  /** The last reply asked for nothing more. */
+  /** The last reply asked for no tool, so that it ends the run. */
   answered: boolean;
+  /** What was wrong with that reply. */
+  reply_error: RunError | null;
   calls: CallState[];
   interrupted_by: string | null;
   /** In a row, without a finished step. */

@@ -1,0 +1,79 @@
+/**
+ * The activities that a session's workflow calls: their names, arguments and results. Arguments are ids and
+ * numbers; what they stand for is read from the session's log.
+ */
+import type { ProjectFacts, WorkspaceBinding } from '../domain/event.ts';
+import type { FinishReason, OpaqueReasoning, Usage } from '../domain/model.ts';
+import type { EffectClass, Reconciliation, ToolOutcome } from '../domain/tool.ts';
+
+/** One model call. The context is built from the events up to `through_seq`. */
+export interface CallModelInput {
+  session_id: string;
+  operation_id: string;
+  through_seq: number;
+}
+
+/** A call of the reply, checked against its tool's schema. */
+export interface CheckedCall {
+  /** As the model sent it; may be empty or used before. */
+  call_id: string;
+  tool: string;
+  /** JSON text as the model wrote it. */
+  arguments: string;
+  effect: EffectClass;
+  target: string;
+  /** Why it can't be run. */
+  problem?: string;
+}
+
+export interface CallModelResult {
+  text: string;
+  reasoning: OpaqueReasoning | null;
+  calls: CheckedCall[];
+  finish_reason: FinishReason;
+  usage: Usage | null;
+  context_digest: string;
+  notes: string[];
+}
+
+/** One tool call; its tool and arguments stand in the log's `tool_call` event of this call_id. */
+export interface ToolInput {
+  session_id: string;
+  call_id: string;
+  operation_id: string;
+  through_seq: number;
+  attempt: number;
+}
+
+export interface AttachInput extends ToolInput {
+  /** Stop it instead of waiting: the run was interrupted. */
+  stop: boolean;
+}
+
+/** A segment to write to the archive: the events from `from_seq` to `through_seq`. */
+export interface ArchiveInput {
+  session_id: string;
+  segment: number;
+  from_seq: number;
+  through_seq: number;
+}
+
+/** On any worker (task queue `holdfast`). */
+export interface ModelActivities {
+  /** Rejects with the `model.*` failures. */
+  callModel: (input: CallModelInput) => Promise<CallModelResult>;
+}
+
+/** On the workspace's host alone (task queue `holdfast-host-<hostId>`). */
+export interface HostActivities {
+  /** Rejects with `workspace.not_found`. */
+  loadProject: (input: { workspace: WorkspaceBinding }) => Promise<ProjectFacts>;
+  /** For effect class `read`. */
+  runReadTool: (input: ToolInput) => Promise<ToolOutcome>;
+  /** For all others; one attempt, for ever. */
+  runTool: (input: ToolInput) => Promise<ToolOutcome>;
+  reconcileTool: (input: ToolInput) => Promise<Reconciliation>;
+  /** Rejects with `operation.lost` when what it waited for went away without a result. */
+  attachTool: (input: AttachInput) => Promise<ToolOutcome>;
+  archiveSegment: (input: ArchiveInput) => Promise<void>;
+}

@@ -1,0 +1,45 @@
+/** Words for the model about calls whose end is not known. The same words go to `show` and the Web UI. */
+import type { EventOf } from './event.ts';
+
+/** Stands where a call's result would stand when nobody can know it. */
+export function unknownResult(evidence: string): string {
+  return `UNKNOWN: this call was begun and its result was lost. ${evidence} Nothing was repeated. Check what is true now before you rely on it or do it again.`;
+}
+
+/** Stands where a result would stand while the call has not ended. */
+export const NO_RESULT_YET = 'No result yet: this call has not ended.';
+
+/** Stands where a result would stand when the log ends without any word about the call. */
+export const NO_RESULT_RECORDED =
+  'UNKNOWN: no result of this call is recorded, so it may or may not have had its effect. Check what is true now before you rely on it.';
+
+/** One operation as the `<recovery>` block names it. */
+export interface RecoveredOperation {
+  recovery: EventOf<'tool_recovery'>;
+  tool: string;
+  target: string;
+}
+
+/** The block that tells the next model call what the crash left unknown; undefined when nothing is. */
+export function recoveryBlock(operations: RecoveredOperation[]): string | undefined {
+  if (operations.length === 0) return undefined;
+  const lines = operations.map(
+    ({ recovery, tool, target }) =>
+      `- call ${recovery.call_id} (${tool}: ${target}): ${RECOVERY_WORDS[recovery.status]} ${recovery.evidence}`,
+  );
+  return [
+    '<recovery>',
+    'The agent was interrupted by a crash and has been restarted. About these calls, this is all that is known:',
+    ...lines,
+    'Check the real state before you rely on any of them. Do not assume that they were done, nor that they were not.',
+    '</recovery>',
+  ].join('\n');
+}
+
+const RECOVERY_WORDS: { [S in EventOf<'tool_recovery'>['status']]: string } = {
+  uncertain: 'begun, no result.',
+  running: 'still running.',
+  completed: 'was completed.',
+  not_run: 'was not run.',
+  unknown: 'begun, its end is unknown.',
+};

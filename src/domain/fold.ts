@@ -1,0 +1,233 @@
+/** `applyEvent`: how each event changes the session. Pure, exhaustive by type, and bounded by limits.ts. */
+import type { EventOf, EventType, SessionEvent } from './event.ts';
+import type { RunError } from './failure.ts';
+import { CALL_IDS_KEPT, FILE_VERSIONS_KEPT, MESSAGE_IDS_KEPT, RUNS_KEPT, UNCERTAIN_KEPT } from './limits.ts';
+import { addUsage, NO_USAGE } from './model.ts';
+import type { CallState, RunState, RunSummary, SessionState, UncertainOperation } from './session.ts';
+import type { FileVersion } from './tool.ts';
+
+/** The state after `event`. The first event of a session is `session_created`, and only that may be first. */
+export function applyEvent(state: SessionState | null, event: SessionEvent): SessionState {
+  if (event.type === 'session_created') return created(event);
+  if (state === null) throw new Error(`Expected session_created as the first event, found ${event.type}.`);
+  const fold = FOLDS[event.type] as (state: SessionState, event: SessionEvent) => SessionState;
+  return { ...fold(state, event), seq: event.seq, updated_at: event.at };
+}
+
+type Folds = {
+  [T in Exclude<EventType, 'session_created'>]: (state: SessionState, event: EventOf<T>) => SessionState;
+};
+
+const FOLDS: Folds = {
+  user_message: (state, { message_id, seq, delivery }) => ({
+    ...state,
+    message_ids: kept([...state.message_ids, message_id], MESSAGE_IDS_KEPT),
+    queue: [...state.queue, { message_id, seq, delivery }],
+  }),
+  run_started: startRun,
+  project_loaded: (state, { project }) => ({
+    ...inRun(state, (run) => ({ ...run, project_loaded: true })),
+    project,
+  }),
+  model_called: (state, { operation_id, through_seq }) => ({
+    ...inRun(state, (run) => ({
+      ...run,
+      step: run.step + 1,
+      model_call: { operation_id, through_seq },
+      answered: false,
+      reply_error: null,
+      calls: [],
+    })),
+    queue: state.queue.filter((message) => message.delivery !== 'steer' || message.seq > through_seq),
+  }),
+  assistant_message: (state, event) =>
+    inRun(state, (run) => ({
+      ...run,
+      model_call: null,
+      usage: addUsage(run.usage, event.usage ?? NO_USAGE),
+      answered: event.tool_calls.length === 0,
+      reply_error: replyError(event),
+      recoveries: event.tool_calls.length === 0 ? 0 : run.recoveries,
+    })),
+  tool_call: (state, { call_id, operation_id, tool, effect, target, problem }) => {
+    const call: CallState = {
+      call_id,
+      operation_id,
+      tool,
+      effect,
+      target,
+      status: 'pending',
+      approved: false,
+      attempt: 1,
+    };
+    const accepted = problem === undefined ? call : { ...call, problem };
+    return {
+      ...inRun(state, (run) => ({ ...run, calls: [...run.calls, accepted] })),
+      call_ids: kept([...state.call_ids, call_id], CALL_IDS_KEPT),
+    };
+  },
+  approval_requested: (state, { call_id }) => withCall(state, call_id, { status: 'awaiting_approval' }),
+  approval_decided: (state, { call_id, decision }) =>
+    decision === 'approve' ? withCall(state, call_id, { status: 'pending', approved: true }) : state,
+  tool_result: (state, event) => ({
+    ...inRun(withCall(state, event.call_id, { status: 'settled' }), (run) => ({
+      ...run,
+      recoveries: event.recovered === true ? run.recoveries : 0,
+    })),
+    file_versions: remember(state.file_versions, event.versions ?? []),
+    uncertain: state.uncertain.filter((operation) => operation.operation_id !== event.operation_id),
+  }),
+  tool_recovery: recover,
+  interrupt_requested: (state, { by }) => inRun(state, (run) => ({ ...run, interrupted_by: by })),
+  run_finished: finishRun,
+  workspace_missing: (state) => state,
+  workspace_rebound: (state, { workspace }) => ({ ...state, workspace }),
+  session_renamed: (state, { title }) => ({ ...state, title }),
+  settings_changed: (state, { settings }) => ({ ...state, settings }),
+  session_completed: (state) => ({ ...state, status: 'completed' }),
+  session_archived: (state) => ({ ...state, status: 'archived' }),
+  session_reopened: (state) => ({ ...state, status: 'active' }),
+};
+
+function created(event: EventOf<'session_created'>): SessionState {
+  return {
+    version: 1,
+    session_id: event.session_id,
+    user_id: event.user_id,
+    title: event.title,
+    status: 'active',
+    workspace: event.workspace,
+    settings: event.settings,
+    created_at: event.at,
+    updated_at: event.at,
+    seq: event.seq,
+    run: null,
+    run_count: 0,
+    runs: [],
+    queue: [],
+    message_ids: [],
+    call_ids: [],
+    file_versions: [],
+    uncertain: [],
+    project: null,
+    usage: NO_USAGE,
+  };
+}
+
+function startRun(state: SessionState, event: EventOf<'run_started'>): SessionState {
+  const number = state.run_count + 1;
+  const run_id = event.run_id ?? '';
+  const run: RunState = {
+    run_id,
+    number,
+    trigger: event.trigger,
+    started_at: event.at,
+    usage: NO_USAGE,
+    step: 0,
+    project_loaded: false,
+    model_call: null,
+    answered: false,
+    reply_error: null,
+    calls: [],
+    interrupted_by: null,
+    recoveries: 0,
+  };
+  const summary: RunSummary = {
+    run_id,
+    status: 'running',
+    started_at: event.at,
+    finished_at: null,
+    error: null,
+    usage: NO_USAGE,
+  };
+  return {
+    ...state,
+    run,
+    run_count: number,
+    runs: kept([...state.runs, summary], RUNS_KEPT),
+    queue: state.queue.filter((message) => !event.message_ids.includes(message.message_id)),
+  };
+}
+
+function finishRun(state: SessionState, event: EventOf<'run_finished'>): SessionState {
+  const { status, error, usage, at, run_id } = event;
+  return {
+    ...state,
+    run: null,
+    runs: state.runs.map((run) =>
+      run.run_id === run_id ? { ...run, status, error, usage, finished_at: at } : run,
+    ),
+    usage: addUsage(state.usage, usage),
+  };
+}
+
+function recover(state: SessionState, event: EventOf<'tool_recovery'>): SessionState {
+  const { call_id, operation_id, status, evidence, seq } = event;
+  const others = state.uncertain.filter((operation) => operation.operation_id !== operation_id);
+  const call = state.run?.calls.find((candidate) => candidate.call_id === call_id);
+  const known = call ?? state.uncertain.find((operation) => operation.operation_id === operation_id);
+  const settled = status === 'completed' || status === 'not_run' || known === undefined;
+  const operation: UncertainOperation[] = settled
+    ? []
+    : [{ call_id, operation_id, tool: known.tool, target: known.target, status, evidence, seq }];
+  return {
+    ...inRun(withCall(state, call_id, recoveredCall(status, call)), (run) => ({
+      ...run,
+      recoveries: run.recoveries + (status === 'uncertain' ? 1 : 0),
+    })),
+    uncertain: kept([...others, ...operation], UNCERTAIN_KEPT),
+  };
+}
+
+function recoveredCall(
+  status: EventOf<'tool_recovery'>['status'],
+  call: CallState | undefined,
+): Partial<CallState> {
+  switch (status) {
+    case 'uncertain':
+    case 'completed': // its tool_result follows
+      return { status: 'uncertain' };
+    case 'running':
+      return { status: 'attached' };
+    case 'not_run':
+      return { status: 'pending', attempt: (call?.attempt ?? 0) + 1 };
+    case 'unknown':
+      return { status: 'settled' };
+    default:
+      return status satisfies never;
+  }
+}
+
+function replyError(event: EventOf<'assistant_message'>): RunError | null {
+  if (event.tool_calls.length > 0 || event.text.trim() !== '') return null;
+  const why =
+    event.finish_reason === 'length'
+      ? 'its length limit was reached'
+      : `finish reason ${event.finish_reason}`;
+  return {
+    code: 'model.malformed',
+    message: `The model's reply held neither text nor a tool call (${why}).`,
+    remedy: 'Send the message again, or choose another model with --model.',
+  };
+}
+
+function inRun(state: SessionState, change: (run: RunState) => RunState): SessionState {
+  return state.run === null ? state : { ...state, run: change(state.run) };
+}
+
+function withCall(state: SessionState, call_id: string, change: Partial<CallState>): SessionState {
+  return inRun(state, (run) => ({
+    ...run,
+    calls: run.calls.map((call) => (call.call_id === call_id ? { ...call, ...change } : call)),
+  }));
+}
+
+function remember(versions: FileVersion[], seen: FileVersion[]): FileVersion[] {
+  if (seen.length === 0) return versions;
+  const paths = new Set(seen.map((version) => version.path));
+  return kept([...versions.filter((version) => !paths.has(version.path)), ...seen], FILE_VERSIONS_KEPT);
+}
+
+function kept<T>(items: T[], limit: number): T[] {
+  return items.length > limit ? items.slice(items.length - limit) : items;
+}

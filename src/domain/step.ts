@@ -1,0 +1,131 @@
+/** The one decision function: what a session does next. Pure; the workflow performs what it says. */
+import type { RunTrigger } from './event.ts';
+import type { RunError } from './failure.ts';
+import { operationId } from './ids.ts';
+import { CRASH_BUDGET_RECOVERIES } from './limits.ts';
+import type { CallState, RunState, SessionState } from './session.ts';
+import type { ToolStatus } from './tool.ts';
+
+/** A result that needs no activity, since the call is not run. */
+export interface Settlement {
+  call: CallState;
+  status: Exclude<ToolStatus, 'success'>;
+  output: string;
+}
+
+export type Decision =
+  | { do: 'wait' }
+  | { do: 'start_run'; trigger: RunTrigger; message_ids: string[] }
+  | { do: 'load_project' }
+  | { do: 'call_model'; operation_id: string; through_seq: number }
+  | { do: 'request_approval'; calls: CallState[] }
+  /** Read-only calls together, any other call alone. */
+  | { do: 'run_tools'; calls: CallState[] }
+  | { do: 'settle'; settlements: Settlement[] }
+  | { do: 'reconcile'; calls: CallState[] }
+  | { do: 'attach'; calls: CallState[]; stop: boolean }
+  | { do: 'finish_run'; status: 'success' | 'failed' | 'interrupted'; error: RunError | null }
+  | { do: 'roll_over' }
+  | { do: 'close' };
+
+/** What the decision needs beyond the state. */
+export interface Pressure {
+  /** Temporal's history has grown to its threshold. */
+  history_full: boolean;
+}
+
+/** What to do now. Deciding twice without a new event gives the same. */
+export function nextStep(state: SessionState, pressure: Pressure): Decision {
+  return state.run === null ? betweenRuns(state, pressure) : withinRun(state, state.run, pressure);
+}
+
+function betweenRuns(state: SessionState, pressure: Pressure): Decision {
+  if (pressure.history_full) return { do: 'roll_over' };
+  const message = nextMessage(state);
+  if (message !== undefined) return { do: 'start_run', trigger: 'message', message_ids: [message] };
+  return state.status === 'archived' ? { do: 'close' } : { do: 'wait' };
+}
+
+/** A steering message that came too late for its run goes first: it was meant for what just ended. */
+function nextMessage(state: SessionState): string | undefined {
+  const steering = state.queue.find((message) => message.delivery === 'steer');
+  return (steering ?? state.queue[0])?.message_id;
+}
+
+function withinRun(state: SessionState, run: RunState, pressure: Pressure): Decision {
+  if (run.recoveries > CRASH_BUDGET_RECOVERIES) return crashLoop(run);
+  const open = run.calls.filter((call) => call.status !== 'settled');
+  if (open.length > 0) return settleCalls(state, run, open, pressure);
+  if (run.interrupted_by !== null) return { do: 'finish_run', status: 'interrupted', error: null };
+  if (!run.project_loaded) return { do: 'load_project' };
+  if (run.answered && !state.queue.some((message) => message.delivery === 'steer')) {
+    return {
+      do: 'finish_run',
+      status: run.reply_error === null ? 'success' : 'failed',
+      error: run.reply_error,
+    };
+  }
+  if (pressure.history_full) return { do: 'roll_over' };
+  return { do: 'call_model', operation_id: operationId(run.run_id, run.step + 1, 0), through_seq: state.seq };
+}
+
+/** Calls without a result. What lost its worker comes first: nothing else may begin before it is known. */
+function settleCalls(state: SessionState, run: RunState, open: CallState[], pressure: Pressure): Decision {
+  const uncertain = open.filter((call) => call.status === 'uncertain');
+  if (uncertain.length > 0) return { do: 'reconcile', calls: uncertain };
+  const attached = open.filter((call) => call.status === 'attached');
+  if (attached.length > 0) return { do: 'attach', calls: attached, stop: run.interrupted_by !== null };
+  const rejected = open
+    .map((call) => rejection(state, run, call))
+    .filter((settlement) => settlement !== undefined);
+  if (rejected.length > 0) return { do: 'settle', settlements: rejected };
+  const asking = open.filter((call) => call.status === 'pending' && needsApproval(state, call));
+  if (asking.length > 0) return { do: 'request_approval', calls: asking };
+  return inOrder(open, pressure);
+}
+
+/** The first open calls: a row of reads together, anything else alone. */
+function inOrder(open: CallState[], pressure: Pressure): Decision {
+  const [first] = open;
+  if (first === undefined || first.status === 'awaiting_approval') {
+    return pressure.history_full ? { do: 'roll_over' } : { do: 'wait' };
+  }
+  if (first.effect !== 'read') return { do: 'run_tools', calls: [first] };
+  const end = open.findIndex((call) => call.effect !== 'read' || call.status !== 'pending');
+  return { do: 'run_tools', calls: end === -1 ? open : open.slice(0, end) };
+}
+
+function needsApproval(state: SessionState, call: CallState): boolean {
+  return state.settings.approval === 'ask' && call.effect === 'side_effect' && !call.approved;
+}
+
+function rejection(state: SessionState, run: RunState, call: CallState): Settlement | undefined {
+  if (run.interrupted_by !== null) {
+    return {
+      call,
+      status: 'cancelled',
+      output: 'Not run: the user interrupted the run before this call began.',
+    };
+  }
+  if (call.problem !== undefined) return { call, status: 'failed', output: call.problem };
+  if (state.settings.approval === 'read-only' && call.effect !== 'read') {
+    return {
+      call,
+      status: 'denied',
+      output: `Not run: this session is read-only, and ${call.tool} has side effects. Say what you would do instead of doing it.`,
+    };
+  }
+  return undefined;
+}
+
+function crashLoop(run: RunState): Decision {
+  return {
+    do: 'finish_run',
+    status: 'failed',
+    error: {
+      code: 'crash_loop',
+      message: `The worker was lost ${run.recoveries} times in a row without one finished step.`,
+      remedy: 'Look at the worker log for what ends it, then send a message to go on.',
+    },
+  };
+}
