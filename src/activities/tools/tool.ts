@@ -8,6 +8,8 @@ import type { OperationRecord } from '../journal/operation.ts';
 export interface ToolContext {
   /** Real absolute path of the session's workspace; it exists. */
   workspace: string;
+  /** The call's id, as later calls name it to `read_output`. */
+  call_id: string;
   operation: OperationRecord;
   /** Counted from 1; names the gate of this attempt. */
   attempt: number;
