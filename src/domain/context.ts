@@ -43,6 +43,7 @@ class Conversation {
   }
 
   finish(): ContextMessage[] {
+    this.#closeReply(NO_RESULT_YET);
     this.enter((message) => message.delivery === 'steer');
     return this.#messages;
   }
@@ -101,11 +102,9 @@ class Conversation {
   }
 
   /** Gives every call of the open reply its one result. */
-  #closeReply(): void {
+  #closeReply(otherwise = NO_RESULT_RECORDED): void {
     for (const { call_id } of this.#calls) {
-      const text =
-        this.#results.get(call_id) ?? (this.#targets.has(call_id) ? NO_RESULT_YET : NO_RESULT_RECORDED);
-      this.#messages.push({ role: 'tool', call_id, text });
+      this.#messages.push({ role: 'tool', call_id, text: this.#results.get(call_id) ?? otherwise });
     }
     this.#calls = [];
     this.#results.clear();

@@ -1,0 +1,73 @@
+/** The Markdown that the Web UI shows as a session's current details. */
+import type { SessionEvent } from './event.ts';
+import { runStateName } from './facts.ts';
+import type { SessionState } from './session.ts';
+
+const STEPS_SHOWN = 8;
+
+/** A page for a person who looks in: what it is, what it does, what is open. */
+export function tellStory(state: SessionState, events: readonly SessionEvent[]): string {
+  return [
+    `**${escape(state.title)}** · ${state.status} · ${runStateName(state)}`,
+    `Workspace \`${state.workspace.path}\` on \`${state.workspace.host}\` · model \`${state.settings.model}\` · run ${state.run_count} · ${state.queue.length} queued`,
+    ...section('Waiting for approval', awaiting(state)),
+    ...section(
+      'Uncertain operations',
+      state.uncertain.map(
+        (operation) =>
+          `\`${operation.call_id}\` ${escape(`${operation.tool}: ${operation.target}`)} is **${operation.status}**. ${escape(operation.evidence)}`,
+      ),
+    ),
+    ...section('Last steps', lastSteps(events)),
+  ].join('\n\n');
+}
+
+function section(title: string, lines: string[]): string[] {
+  return lines.length === 0 ? [] : [`### ${title}\n\n${lines.map((line) => `- ${line}`).join('\n')}`];
+}
+
+function awaiting(state: SessionState): string[] {
+  return (state.run?.calls ?? [])
+    .filter((call) => call.status === 'awaiting_approval')
+    .map((call) => `\`${call.call_id}\` ${escape(`${call.tool}: ${call.target}`)}`);
+}
+
+function lastSteps(events: readonly SessionEvent[]): string[] {
+  const told: string[] = [];
+  for (let index = events.length - 1; index >= 0 && told.length < STEPS_SHOWN; index -= 1) {
+    const event = events[index];
+    const line = event === undefined ? undefined : tell(event);
+    if (line !== undefined) told.unshift(line);
+  }
+  return told;
+}
+
+function tell(event: SessionEvent): string | undefined {
+  switch (event.type) {
+    case 'user_message':
+      return `user: ${brief(event.text)}`;
+    case 'assistant_message':
+      return event.text === '' ? undefined : `agent: ${brief(event.text)}`;
+    case 'tool_call':
+      return brief(`${event.tool}: ${event.target}`);
+    case 'tool_result':
+      return `result ${event.status}${event.recovered === true ? ' (recovered)' : ''}: ${brief(event.output)}`;
+    case 'tool_recovery':
+      return `recovery: ${event.status}. ${brief(event.evidence)}`;
+    case 'run_finished':
+      return `run ended: ${event.status}${event.error === null ? '' : `: ${brief(event.error.message)}`}`;
+    default:
+      return undefined;
+  }
+}
+
+const BRIEF_CHARS = 120;
+
+function brief(text: string): string {
+  const line = text.replaceAll(/\s+/g, ' ').trim();
+  return escape(line.length > BRIEF_CHARS ? `${line.slice(0, BRIEF_CHARS).toWellFormed()}…` : line);
+}
+
+function escape(text: string): string {
+  return text.replaceAll(/[\\`*_[\]<>#]/g, '\\$&');
+}

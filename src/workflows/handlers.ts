@@ -1,0 +1,103 @@
+/**
+ * Signals and queries of a session. A signal that was buffered before the worker came runs inside
+ * `setHandler`, so the machine is whole before `installHandlers` is called. No handler awaits: each signal
+ * becomes its events at once and in order.
+ */
+import { defineQuery, defineSignal, setHandler } from '@temporalio/workflow';
+import { describeSession } from '../domain/facts.ts';
+import type { SessionFacts } from '../domain/facts.ts';
+import { QUERIES } from './contract.ts';
+import type {
+  DecideSignal,
+  EventPage,
+  LogPage,
+  MessageSignal,
+  PageQuery,
+  SessionSignals,
+} from './contract.ts';
+import type { SessionMachine } from './machine.ts';
+
+const factsQuery = defineQuery<SessionFacts>(QUERIES.facts);
+const eventsQuery = defineQuery<EventPage, [PageQuery]>(QUERIES.events);
+const logQuery = defineQuery<LogPage, [PageQuery]>(QUERIES.log);
+
+/** What the loop wants to know of an interrupt: it cancels the activities that run now. */
+export interface Interruptible {
+  onInterrupt: () => void;
+}
+
+/** Installs every handler. */
+export function installHandlers(machine: SessionMachine, running: Interruptible): void {
+  setHandler(factsQuery, () => describeSession(machine.state));
+  setHandler(logQuery, (query) => machine.page(query));
+  setHandler(eventsQuery, (query) => {
+    const { base: _, ...page } = machine.page(query);
+    return page;
+  });
+
+  on(machine, 'message', (message) => acceptMessage(machine, message));
+  on(machine, 'interrupt', ({ by }) => {
+    if (machine.state.run === null || machine.state.run.interrupted_by !== null) return;
+    machine.emit({ type: 'interrupt_requested', by });
+    running.onInterrupt();
+  });
+  on(machine, 'decide', (decision) => decide(machine, decision));
+  on(machine, 'rebind', ({ workspace, by }) => {
+    machine.emit({ type: 'workspace_rebound', workspace, by });
+  });
+  on(machine, 'rename', ({ title }) => {
+    if (title !== machine.state.title) machine.emit({ type: 'session_renamed', title });
+  });
+  on(machine, 'configure', ({ settings }) => {
+    const next = { ...machine.state.settings, ...settings };
+    if (JSON.stringify(next) !== JSON.stringify(machine.state.settings)) {
+      machine.emit({ type: 'settings_changed', settings: next });
+    }
+  });
+  on(machine, 'complete', () => {
+    if (machine.state.status === 'active') machine.emit({ type: 'session_completed' });
+  });
+  on(machine, 'archive', () => {
+    if (machine.state.status !== 'archived') machine.emit({ type: 'session_archived' });
+  });
+  on(machine, 'reopen', () => reopen(machine));
+}
+
+function on<Name extends keyof SessionSignals>(
+  machine: SessionMachine,
+  name: Name,
+  handle: (...args: SessionSignals[Name]) => void,
+): void {
+  setHandler(defineSignal<SessionSignals[Name]>(name), (...args: SessionSignals[Name]) => {
+    machine.signals += 1;
+    handle(...args);
+  });
+}
+
+function acceptMessage(machine: SessionMachine, { message_id, text, delivery }: MessageSignal): void {
+  if (machine.state.message_ids.includes(message_id)) return;
+  reopen(machine);
+  machine.emit({ type: 'user_message', message_id, text, delivery });
+}
+
+function reopen(machine: SessionMachine): void {
+  if (machine.state.status !== 'active') machine.emit({ type: 'session_reopened' });
+}
+
+function decide(machine: SessionMachine, { call_id, decision, by, reason }: DecideSignal): void {
+  const waiting = (machine.state.run?.calls ?? []).filter(
+    (call) => call.status === 'awaiting_approval' && (call_id === null || call.call_id === call_id),
+  );
+  for (const call of waiting) {
+    machine.emit({ type: 'approval_decided', call_id: call.call_id, by, decision, reason });
+    if (decision === 'approve') continue;
+    const why = reason === '' ? '' : ` Reason: ${reason}`;
+    machine.emit({
+      type: 'tool_result',
+      call_id: call.call_id,
+      operation_id: call.operation_id,
+      status: 'denied',
+      output: `Not run: the user denied this call.${why}`,
+    });
+  }
+}

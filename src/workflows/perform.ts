@@ -1,0 +1,129 @@
+/** Performs one decision and emits what came of it. */
+import type { CallModelResult, CheckedCall } from '../activities/contract.ts';
+import type { ModelToolCall } from '../domain/model.ts';
+import { operationId, runId } from '../domain/ids.ts';
+import type { Decision, Settlement } from '../domain/step.ts';
+import { isInterrupt, runErrorOf, typeOf } from './failures.ts';
+import type { SessionMachine } from './machine.ts';
+import { attachTools, reconcileTools, runTools } from './performTools.ts';
+import { hostActivities, modelActivities } from './proxies.ts';
+
+/** The decisions that act within a session; the others belong to its main loop. */
+export type Action = Exclude<Decision, { do: 'wait' | 'roll_over' | 'close' }>;
+
+/** Returns when everything that the decision started has been recorded. Never rejects for what it started. */
+export async function perform(machine: SessionMachine, action: Action): Promise<void> {
+  const performer = PERFORMERS[action.do] as (
+    machine: SessionMachine,
+    action: Action,
+  ) => void | Promise<void>;
+  await performer(machine, action);
+}
+
+type Performers = {
+  [D in Action['do']]: (machine: SessionMachine, action: Extract<Action, { do: D }>) => void | Promise<void>;
+};
+
+const PERFORMERS: Performers = {
+  start_run: (machine, { trigger, message_ids }) => {
+    const run_id = runId(machine.state.session_id, machine.state.run_count + 1);
+    machine.emit({ type: 'run_started', trigger, message_ids }, run_id);
+  },
+  load_project: loadProject,
+  call_model: callModel,
+  request_approval: (machine, { calls }) => {
+    for (const { call_id } of calls) machine.emit({ type: 'approval_requested', call_id });
+  },
+  settle: (machine, { settlements }) => {
+    for (const settlement of settlements) settle(machine, settlement);
+  },
+  run_tools: async (machine, { calls }) => runTools(machine, calls),
+  reconcile: async (machine, { calls }) => reconcileTools(machine, calls),
+  attach: async (machine, { calls, stop }) => attachTools(machine, calls, stop),
+  finish_run: (machine, { status, error }) => finishRun(machine, status, error),
+};
+
+function finishRun(
+  machine: SessionMachine,
+  status: 'success' | 'failed' | 'interrupted',
+  error: Extract<Action, { do: 'finish_run' }>['error'],
+): void {
+  const { run } = machine.state;
+  if (run !== null) machine.emit({ type: 'run_finished', status, error, usage: run.usage });
+}
+
+function settle(machine: SessionMachine, { call, status, output }: Settlement): void {
+  const { call_id, operation_id } = call;
+  machine.emit({ type: 'tool_result', call_id, operation_id, status, output });
+}
+
+async function loadProject(machine: SessionMachine): Promise<void> {
+  const { workspace } = machine.state;
+  try {
+    const project = await hostActivities(workspace.host).looking.loadProject({ workspace });
+    machine.emit({ type: 'project_loaded', project });
+  } catch (error) {
+    if (isInterrupt(error)) return;
+    if (typeOf(error) === 'workspace.not_found') machine.emit({ type: 'workspace_missing', workspace });
+    finishRun(machine, 'failed', runErrorOf(error));
+  }
+}
+
+async function callModel(
+  machine: SessionMachine,
+  action: Extract<Action, { do: 'call_model' }>,
+): Promise<void> {
+  const { operation_id, through_seq } = action;
+  const { session_id, settings } = machine.state;
+  machine.emit({ type: 'model_called', operation_id, model: settings.model, through_seq });
+  try {
+    const reply = await modelActivities.callModel.executeWithOptions({ summary: settings.model }, [
+      { session_id, operation_id, through_seq },
+    ]);
+    record(machine, operation_id, reply);
+  } catch (error) {
+    // An interrupt that the reply lost: nextStep ends the run.
+    if (!isInterrupt(error)) finishRun(machine, 'failed', runErrorOf(error));
+  }
+}
+
+/** Records a reply and accepts its calls, each under an id that no other call of the session has. */
+function record(machine: SessionMachine, operation_id: string, reply: CallModelResult): void {
+  const { run, call_ids } = machine.state;
+  if (run === null) return;
+  const taken = new Set(call_ids);
+  const named = reply.calls.map((call, index) => {
+    const own = operationId(run.run_id, run.step, index + 1);
+    const call_id = call.call_id === '' || taken.has(call.call_id) ? `call_${own}` : call.call_id;
+    taken.add(call_id);
+    return { call: { ...call, call_id }, operation_id: own };
+  });
+  machine.emit({
+    type: 'assistant_message',
+    operation_id,
+    text: reply.text,
+    reasoning: reply.reasoning,
+    tool_calls: named.map(({ call }) => asModelCall(call)),
+    finish_reason: reply.finish_reason,
+    usage: reply.usage,
+    context_digest: reply.context_digest,
+    ...(reply.notes.length === 0 ? {} : { notes: reply.notes }),
+  });
+  for (const { call, operation_id: own } of named) {
+    const { call_id, tool, effect, target, problem } = call;
+    machine.emit({
+      type: 'tool_call',
+      call_id,
+      operation_id: own,
+      tool,
+      args: problem === undefined ? JSON.parse(call.arguments.trim() || '{}') : null,
+      effect,
+      target,
+      ...(problem === undefined ? {} : { problem }),
+    });
+  }
+}
+
+function asModelCall({ call_id, tool, arguments: text }: CheckedCall): ModelToolCall {
+  return { call_id, tool, arguments: text };
+}

@@ -1,0 +1,71 @@
+/** The session workflow: decide (domain/step.ts), perform, until it is archived or continues as new. */
+import { CancellationScope, condition, continueAsNew, setCurrentDetails } from '@temporalio/workflow';
+import { nextStep } from '../domain/step.ts';
+import { tellStory } from '../domain/story.ts';
+import type { SessionInput } from './contract.ts';
+import { installHandlers } from './handlers.ts';
+import { SessionMachine } from './machine.ts';
+import { perform } from './perform.ts';
+import { hostActivities } from './proxies.ts';
+import { publishAttributes } from './visibility.ts';
+
+/** What a closed session leaves behind; its events are in the archive. */
+export interface SessionEnd {
+  session_id: string;
+  through_seq: number;
+}
+
+/** One session, for as long as it lives. */
+export async function session(input: SessionInput): Promise<SessionEnd> {
+  const machine = new SessionMachine(input);
+  let scope: CancellationScope | undefined;
+  installHandlers(machine, { onInterrupt: () => scope?.cancel() });
+
+  for (;;) {
+    publishAttributes(machine.state);
+    setCurrentDetails(tellStory(machine.state, machine.events));
+    const decision = nextStep(machine.state, machine.pressure());
+    switch (decision.do) {
+      case 'wait':
+        await condition(() => nextStep(machine.state, machine.pressure()).do !== 'wait');
+        break;
+      case 'roll_over':
+        await rollOver(machine);
+        break;
+      case 'close':
+        if (await archive(machine))
+          return { session_id: machine.state.session_id, through_seq: machine.state.seq };
+        break;
+      default:
+        scope = new CancellationScope();
+        await scope.run(async () => perform(machine, decision));
+        scope = undefined;
+    }
+  }
+}
+
+/** Archives what this Temporal run holds; false when something was said meanwhile. */
+async function archive(machine: SessionMachine): Promise<boolean> {
+  const { session_id, seq, workspace } = machine.state;
+  await hostActivities(workspace.host).looking.archiveSegment({
+    session_id,
+    segment: machine.segment,
+    from_seq: (machine.base?.seq ?? 0) + 1,
+    through_seq: seq,
+  });
+  return machine.state.seq === seq;
+}
+
+/** Events that came while the segment was archived go along; the state is carried as it was before them. */
+async function rollOver(machine: SessionMachine): Promise<void> {
+  const { state } = machine;
+  const known = machine.events.length;
+  await archive(machine);
+  await continueAsNew<typeof session>({
+    kind: 'continued',
+    state,
+    events: machine.events.slice(known),
+    segment: machine.segment + 1,
+    roll_over: machine.roll_over,
+  });
+}

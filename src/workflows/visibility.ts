@@ -1,0 +1,47 @@
+/** Search attributes: what `holdfast sessions` lists without asking any workflow. */
+import { defineSearchAttributeKey, SearchAttributeType } from '@temporalio/common';
+import type { SearchAttributeUpdatePair } from '@temporalio/common';
+import { upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
+import { runStateName } from '../domain/facts.ts';
+import type { SessionState } from '../domain/session.ts';
+
+const KEYWORDS = {
+  HoldfastStatus: (state: SessionState) => state.status,
+  HoldfastRunState: runStateName,
+  HoldfastUser: (state: SessionState) => state.user_id,
+  HoldfastWorkspace: (state: SessionState) => state.workspace.path,
+  HoldfastHost: (state: SessionState) => state.workspace.host,
+  HoldfastTitle: (state: SessionState) => state.title,
+};
+
+const NUMBERS = {
+  HoldfastRuns: (state: SessionState) => state.run_count,
+  HoldfastUncertain: (state: SessionState) => state.uncertain.length,
+};
+
+const TIMES = {
+  HoldfastCreatedAt: (state: SessionState) => state.created_at,
+  HoldfastUpdatedAt: (state: SessionState) => state.updated_at,
+};
+
+/** Writes what changed. The time of the last change goes along with other changes alone: each upsert is an event. */
+export function publishAttributes(state: SessionState): void {
+  const known = workflowInfo().typedSearchAttributes;
+  const changed: SearchAttributeUpdatePair[] = [];
+  for (const [name, read] of Object.entries(KEYWORDS)) {
+    const key = defineSearchAttributeKey(name, SearchAttributeType.KEYWORD);
+    if (known.get(key) !== read(state)) changed.push({ key, value: read(state) });
+  }
+  for (const [name, read] of Object.entries(NUMBERS)) {
+    const key = defineSearchAttributeKey(name, SearchAttributeType.INT);
+    if (known.get(key) !== read(state)) changed.push({ key, value: read(state) });
+  }
+  if (changed.length === 0) return;
+  for (const [name, read] of Object.entries(TIMES)) {
+    changed.push({
+      key: defineSearchAttributeKey(name, SearchAttributeType.DATETIME),
+      value: new Date(read(state)),
+    });
+  }
+  upsertSearchAttributes(changed);
+}
