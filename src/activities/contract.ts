@@ -68,9 +68,7 @@ export interface ModelActivities {
 export interface HostActivities {
   /** Rejects with `workspace.not_found`. */
   loadProject: (input: { workspace: WorkspaceBinding }) => Promise<ProjectFacts>;
-  /** For effect class `read`. */
-  runReadTool: (input: ToolInput) => Promise<ToolOutcome>;
-  /** For all others; one attempt, for ever. */
+  /** With more than one attempt for effect class `read` alone. Rejects with `workspace.not_found`. */
   runTool: (input: ToolInput) => Promise<ToolOutcome>;
   reconcileTool: (input: ToolInput) => Promise<Reconciliation>;
   /** Rejects with `operation.lost` when what it waited for went away without a result. */

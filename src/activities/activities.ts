@@ -1,0 +1,28 @@
+/** The activities of a worker, bound to what they need. */
+import { archiveSegment } from './archiveSegment.ts';
+import { callModel } from './callModel.ts';
+import type { HostActivities, ModelActivities } from './contract.ts';
+import type { ActivityDeps } from './deps.ts';
+import { loadProject } from './loadProject.ts';
+import { previewContext } from './previewContext.ts';
+import type { Preview } from './previewContext.ts';
+import { attachTool, reconcileTool, runTool } from './runTool.ts';
+
+/** For the task queue `holdfast`. */
+export function createModelActivities(deps: ActivityDeps): ModelActivities {
+  return { callModel: async (input) => callModel(deps, input) };
+}
+
+/** For the task queue of this host. `previewContext` is called by clients, not by the workflow. */
+export function createHostActivities(
+  deps: ActivityDeps,
+): HostActivities & { previewContext: (input: { session_id: string }) => Promise<Preview> } {
+  return {
+    loadProject: async (input) => loadProject(input),
+    runTool: async (input) => runTool(deps, input),
+    reconcileTool: async (input) => reconcileTool(deps, input),
+    attachTool: async (input) => attachTool(deps, input),
+    archiveSegment: async (input) => archiveSegment(deps, input),
+    previewContext: async (input) => previewContext(deps, input),
+  };
+}

@@ -1,0 +1,30 @@
+/** What the next model call of a session would send, for `holdfast context`. Calls no model. */
+import { applyEvent } from '../domain/fold.ts';
+import type { ActivityDeps } from './deps.ts';
+import { digestOf, requestFor } from './callModel.ts';
+import { loadProject } from './loadProject.ts';
+import { wireMessages, wireTools } from './model/wire.ts';
+
+/** A rough measure: four bytes of JSON a token. */
+const BYTES_PER_TOKEN = 4;
+
+export interface Preview {
+  messages: unknown[];
+  tools: unknown[];
+  /** sha256 of `messages`. */
+  digest: string;
+  tokens_estimate: number;
+}
+
+/** The activity `previewContext`: as if a run started now, so with the project's instructions of this moment. */
+export async function previewContext(deps: ActivityDeps, input: { session_id: string }): Promise<Preview> {
+  const view = await deps.log.now(input.session_id);
+  const project = await loadProject({ workspace: view.state.workspace });
+  const { seq, updated_at: at } = view.state;
+  const state = applyEvent(view.state, { type: 'project_loaded', seq, at, project });
+  const request = requestFor({ state, events: view.events }, 'preview');
+  const messages = wireMessages(request);
+  const tools = wireTools(request);
+  const bytes = Buffer.byteLength(JSON.stringify({ messages, tools }));
+  return { messages, tools, digest: digestOf(request), tokens_estimate: Math.ceil(bytes / BYTES_PER_TOKEN) };
+}
