@@ -4,6 +4,9 @@ import { SEARCH_ATTRIBUTES } from '../host/searchAttributes.ts';
 /** The embedded server never listens on another address. */
 export const SERVER_IP = '127.0.0.1';
 
+/** The namespace of the embedded server. */
+export const EMBEDDED_NAMESPACE = 'default';
+
 /** The ports of one home's server. */
 export interface Ports {
   grpc: number;

@@ -14,9 +14,10 @@ export async function untilServing(
   namespace: string,
   signal: AbortSignal,
 ): Promise<Connection> {
+  const loading = import('@temporalio/client'); // takes as long as the server takes to start
   // A plain TCP connect first: a gRPC channel that was refused once waits a second before it tries again.
   while (!(await accepts(address))) await pause(signal);
-  const { Connection } = await import('@temporalio/client');
+  const { Connection } = await loading;
   for (;;) {
     try {
       return await describe(Connection, address, namespace);
@@ -27,7 +28,7 @@ export async function untilServing(
 }
 
 /** Whether something listens at `address` (host:port). */
-export async function accepts(address: string): Promise<boolean> {
+async function accepts(address: string): Promise<boolean> {
   const [host = '', port = ''] = address.split(':');
   return await new Promise((resolve) => {
     const socket = connect({ host, port: Number(port), timeout: CALL_TIMEOUT_MS });

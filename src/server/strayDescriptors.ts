@@ -1,0 +1,28 @@
+/**
+ * A background process must not keep open what its caller had open by chance: whoever reads from such a
+ * pipe would wait for its end as long as the server runs. Node marks the first ones itself at its start
+ * (`uv_disable_stdio_inheritance`: up to the first gap after 16); this closes the rest on Linux. On macOS
+ * libuv starts children with POSIX_SPAWN_CLOEXEC_DEFAULT, so none gets through.
+ */
+import { closeSync, readdirSync, readFileSync } from 'node:fs';
+
+/** O_CLOEXEC in /proc/PID/fdinfo (proc_pid_fdinfo(5)). All descriptors that Node itself opens have it. */
+const CLOSE_ON_EXEC = 0o2000000;
+
+/** Closes inherited descriptors above 2. To be called before anything else opens some. */
+export function closeStrayDescriptors(): void {
+  if (process.platform !== 'linux') return;
+  for (const name of readdirSync('/proc/self/fd')) {
+    const fd = Number(name);
+    if (fd > 2 && isInherited(fd)) closeSync(fd);
+  }
+}
+
+function isInherited(fd: number): boolean {
+  try {
+    const flags = /^flags:\s+([0-7]+)$/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, 'utf8'))?.[1];
+    return flags !== undefined && (Number.parseInt(flags, 8) & CLOSE_ON_EXEC) === 0;
+  } catch {
+    return false; // the one by which the folder was listed
+  }
+}
