@@ -1,0 +1,59 @@
+/** What a failed call to Temporal means, by its gRPC status (https://grpc.io/docs/guides/status-codes/). */
+
+export const GRPC = {
+  cancelled: 1,
+  invalidArgument: 3,
+  deadlineExceeded: 4,
+  notFound: 5,
+  alreadyExists: 6,
+  permissionDenied: 7,
+  resourceExhausted: 8,
+  failedPrecondition: 9,
+  unavailable: 14,
+  unauthenticated: 16,
+} as const;
+
+/** The status of an error or of what caused it, or undefined when no gRPC call is behind it. */
+export function grpcCode(error: unknown): number | undefined {
+  for (let at = error; at instanceof Error; at = at.cause) {
+    if ('code' in at && typeof at.code === 'number') return at.code;
+  }
+  return undefined;
+}
+
+/** What the server said, without the SDK's wrapping. */
+export function grpcDetails(error: unknown): string {
+  for (let at = error; at instanceof Error; at = at.cause) {
+    if ('details' in at && typeof at.details === 'string' && at.details !== '') return at.details;
+  }
+  return error instanceof Error ? error.message : String(error);
+}
+
+/** No such workflow. */
+export function isNotFound(error: unknown): boolean {
+  return grpcCode(error) === GRPC.notFound || nameOf(error) === 'WorkflowNotFoundError';
+}
+
+/** The workflow to start is there already. */
+export function isAlreadyStarted(error: unknown): boolean {
+  return grpcCode(error) === GRPC.alreadyExists || nameOf(error) === 'WorkflowExecutionAlreadyStartedError';
+}
+
+/** The server can't be reached now, or is too busy: the same call may work in a moment. */
+export function isUnavailable(error: unknown): boolean {
+  const code = grpcCode(error);
+  return code === GRPC.unavailable || code === GRPC.resourceExhausted;
+}
+
+/**
+ * A query that nobody answered: no worker polls, the workflow's first task is still to come
+ * (`FAILED_PRECONDITION`), or one query is buffered already (`RESOURCE_EXHAUSTED`).
+ */
+export function isUnanswered(error: unknown): boolean {
+  const code = grpcCode(error);
+  return code === GRPC.deadlineExceeded || code === GRPC.failedPrecondition || isUnavailable(error);
+}
+
+function nameOf(error: unknown): string {
+  return error instanceof Error ? error.name : '';
+}

@@ -1,0 +1,92 @@
+/**
+ * Wake-ups from Temporal: a long-poll of the session's history. It says that something happened, never
+ * what; whoever wakes asks the workflow.
+ */
+import { setTimeout as delay } from 'node:timers/promises';
+import { temporal } from '@temporalio/proto';
+import { workflowId } from '../domain/ids.ts';
+import { isNotFound } from './grpc.ts';
+import { pauseAfter } from './retry.ts';
+import type { Service } from './service.ts';
+import type { Wake } from './wake.ts';
+
+const { EventType } = temporal.api.enums.v1;
+
+/** The server answers a long-poll after 20 s at the latest. */
+const POLL_DEADLINE_MS = 45_000;
+
+/** A session's state changes in workflow tasks alone, so their ends are all there is to hear. */
+const TASK_ENDED = EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED;
+const CONTINUED = EventType.EVENT_TYPE_WORKFLOW_EXECUTION_CONTINUED_AS_NEW;
+const CLOSED: unknown[] = [
+  EventType.EVENT_TYPE_WORKFLOW_EXECUTION_COMPLETED,
+  EventType.EVENT_TYPE_WORKFLOW_EXECUTION_FAILED,
+  EventType.EVENT_TYPE_WORKFLOW_EXECUTION_TIMED_OUT,
+  EventType.EVENT_TYPE_WORKFLOW_EXECUTION_CANCELED,
+  EventType.EVENT_TYPE_WORKFLOW_EXECUTION_TERMINATED,
+];
+
+export interface HistoryWatch {
+  wake: Wake;
+  /** Told when the service stops answering, and when it answers again. */
+  onService: (reachable: boolean) => void;
+  signal: AbortSignal;
+}
+
+/** Resolves when the session's workflow has closed, or is unknown to Temporal; rejects only when aborted. */
+export async function watchHistory(service: Service, session_id: string, watch: HistoryWatch): Promise<void> {
+  const cursor: Cursor = { runId: null, token: null };
+  for (let failures = 0; ; ) {
+    try {
+      const found = await poll(service, session_id, cursor, watch);
+      if (found === 'closed') return;
+      if (failures > 1) watch.onService(true);
+      failures = 0;
+      if (found === 'again') await delay(pauseAfter(3), undefined, { signal: watch.signal });
+    } catch (error) {
+      watch.signal.throwIfAborted();
+      if (isNotFound(error)) return;
+      failures += 1;
+      if (failures === 2) watch.onService(false);
+      // A server that was restarted may have forgotten the token; the history is read again from its start.
+      cursor.token = null;
+      await delay(pauseAfter(failures), undefined, { signal: watch.signal });
+      await service.refresh();
+    }
+  }
+}
+
+interface Cursor {
+  runId: string | null;
+  token: Uint8Array | null;
+}
+
+async function poll(
+  service: Service,
+  session_id: string,
+  cursor: Cursor,
+  { wake, signal }: HistoryWatch,
+): Promise<'open' | 'closed' | 'again'> {
+  const { history, nextPageToken } = await service.call(
+    async (client) =>
+      client.workflowService.getWorkflowExecutionHistory({
+        namespace: service.endpoint.namespace,
+        execution: { workflowId: workflowId(session_id), ...(cursor.runId && { runId: cursor.runId }) },
+        waitNewEvent: true,
+        ...(cursor.token && { nextPageToken: cursor.token }),
+      }),
+    { deadline_ms: POLL_DEADLINE_MS, budget_ms: 0, signal },
+  );
+  const events = history?.events ?? [];
+  cursor.token = nextPageToken?.length ? nextPageToken : null;
+  if (events.some(({ eventType }) => eventType === TASK_ENDED)) wake.now();
+  const last = events.at(-1);
+  if (CLOSED.includes(last?.eventType)) return 'closed';
+  if (last?.eventType === CONTINUED) {
+    cursor.runId = last.workflowExecutionContinuedAsNewEventAttributes?.newExecutionRunId ?? null;
+    cursor.token = null;
+    return 'open';
+  }
+  // Without a token the next poll would answer at once with all of the history.
+  return cursor.token === null ? 'again' : 'open';
+}

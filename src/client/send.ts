@@ -1,0 +1,123 @@
+/** What a client says to a session that exists. All of it is accepted durably, also while no worker runs. */
+import type { SessionSettings, WorkspaceBinding, Delivery } from '../domain/event.ts';
+import { isSessionId, workflowId } from '../domain/ids.ts';
+import type { DecideSignal, SessionSignals } from '../workflows/contract.ts';
+import { HoldfastError, sessionNotFound } from './errors.ts';
+import { isNotFound } from './grpc.ts';
+import { newMessageId } from './ids.ts';
+import { checkMessage } from './message.ts';
+import { reopenArchived } from './reopen.ts';
+import type { Service } from './service.ts';
+
+export interface Message {
+  text: string;
+  /** Absent: a new one. The same id twice is one message. */
+  message_id?: string | undefined;
+  /** Absent: `queue`. */
+  delivery?: Delivery;
+}
+
+/** Sends a message, and opens an archived session again for it. Returns the message's id. */
+export async function sendMessage(service: Service, session_id: string, message: Message): Promise<string> {
+  checkMessage(message.text);
+  const { text, message_id = newMessageId(), delivery = 'queue' } = message;
+  await signalOrReopen(service, session_id, 'message', [{ message_id, text, delivery }]);
+  return message_id;
+}
+
+/** Opens a completed or archived session again; an active one stays as it is. */
+export async function reopen(service: Service, session_id: string): Promise<void> {
+  await signalOrReopen(service, session_id, 'reopen', []);
+}
+
+/** Ends the current run as `interrupted`. */
+export async function interrupt(service: Service, session_id: string, by: string): Promise<void> {
+  await signalSession(service, session_id, 'interrupt', [{ by }]);
+}
+
+/** Decides the pending approval of one call, or of all when `call_id` is null. */
+export async function decide(service: Service, session_id: string, decision: DecideSignal): Promise<void> {
+  await signalSession(service, session_id, 'decide', [decision]);
+}
+
+/** Binds the session to another folder or host. */
+export async function rebind(
+  service: Service,
+  session_id: string,
+  workspace: WorkspaceBinding,
+  by: string,
+): Promise<void> {
+  await signalSession(service, session_id, 'rebind', [{ workspace, by }]);
+}
+
+export async function rename(service: Service, session_id: string, title: string): Promise<void> {
+  await signalSession(service, session_id, 'rename', [{ title }]);
+}
+
+/** Changes settings that the session keeps for life otherwise. */
+export async function configure(
+  service: Service,
+  session_id: string,
+  settings: Partial<SessionSettings>,
+): Promise<void> {
+  await signalSession(service, session_id, 'configure', [{ settings }]);
+}
+
+export async function complete(service: Service, session_id: string): Promise<void> {
+  await signalSession(service, session_id, 'complete', []);
+}
+
+/** Closes the session's workflow; what it was stays in the archive. An archived one stays as it is. */
+export async function archive(service: Service, session_id: string): Promise<void> {
+  try {
+    await signalSession(service, session_id, 'archive', []);
+  } catch (error) {
+    if (!(error instanceof HoldfastError && error.code === 'session.archived')) throw error;
+  }
+}
+
+async function signalOrReopen<Name extends 'message' | 'reopen'>(
+  service: Service,
+  session_id: string,
+  name: Name,
+  args: SessionSignals[Name],
+): Promise<void> {
+  try {
+    await signalSession(service, session_id, name, args);
+  } catch (error) {
+    if (!(error instanceof HoldfastError && error.code === 'session.archived')) throw error;
+    await reopenArchived(service, session_id, name, args);
+  }
+}
+
+/** Rejects with `session.archived` when its workflow is closed, with `session.not_found` when there is none. */
+async function signalSession<Name extends keyof SessionSignals>(
+  service: Service,
+  session_id: string,
+  name: Name,
+  args: SessionSignals[Name],
+): Promise<void> {
+  if (!isSessionId(session_id)) throw sessionNotFound(session_id);
+  const id = workflowId(session_id);
+  try {
+    await service.call(async (client) => client.workflow.getHandle(id).signal(name, ...args));
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+    if (!(await isKnown(service, session_id))) throw sessionNotFound(session_id);
+    throw new HoldfastError(
+      'session.archived',
+      `Expected an open session, found ${session_id} archived.`,
+      `Open it again with \`holdfast resume ${session_id}\`.`,
+    );
+  }
+}
+
+async function isKnown(service: Service, session_id: string): Promise<boolean> {
+  try {
+    await service.call(async (client) => client.workflow.getHandle(workflowId(session_id)).describe());
+    return true;
+  } catch (error) {
+    if (!isNotFound(error)) throw error;
+    return (await service.archive.last(session_id)) !== undefined;
+  }
+}
