@@ -8,7 +8,7 @@ import { hasCode } from '../../host/files.ts';
 import { bootId } from '../../host/process.ts';
 import type { BlobStore } from '../journal/blobs.ts';
 import { boundOutput, type BoundedOutput } from '../tools/boundedOutput.ts';
-import { oneLine } from '../tools/oneLine.ts';
+import { targetLine } from '../tools/wording.ts';
 import type { Ended } from './observe.ts';
 import { listGroup } from './processes.ts';
 import {
@@ -22,8 +22,6 @@ import {
 import { STOP_GRACE_MS } from './stop.ts';
 import { SPOOL_MAX_BYTES } from './wait.ts';
 import { exitWords, processWords, secondsOf } from './words.ts';
-
-const COMMAND_SHOWN_CHARS = 300;
 
 export interface OutcomeContext {
   call_id: string;
@@ -55,7 +53,7 @@ function statusOf({ exit, stop }: Ended): ToolStatus {
 async function headLines(proofs: CommandProofs, plan: CommandPlan, ended: Ended): Promise<string[]> {
   const { gate, stop } = ended;
   const lines = [endLine(plan, ended)];
-  if (stop?.reason === 'interrupt') lines.push(`[command: ${oneLine(plan.command, COMMAND_SHOWN_CHARS)}]`);
+  if (stop?.reason === 'interrupt') lines.push(`[command: ${targetLine(plan.command)}]`);
   const left = await listGroup(gate.runner, proofs.record.operation_id);
   if (left.length > 0) lines.push(`[still running in the background, not stopped: ${processWords(left)}]`);
   if (gate.runner.boot !== (await bootId()))

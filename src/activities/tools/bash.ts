@@ -2,7 +2,7 @@
  * `bash`: runs a command in the workspace. The command belongs to a detached runner (activities/runner), not
  * to the worker: it outlives the worker's death, and its true result is found out afterwards.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { OUTPUT_MAX_BYTES } from '../../domain/limits.ts';
 import type { Reconciliation, ToolOutcome } from '../../domain/tool.ts';
 import { commandOutcome } from '../runner/outcome.ts';
@@ -11,8 +11,8 @@ import { reconcileCommand } from '../runner/reconcile.ts';
 import { startRunner } from '../runner/start.ts';
 import { STOP_GRACE_MS } from '../runner/stop.ts';
 import { NotStarted, RunnerLost, throwOnShutdown, waitForEnd, type WaitOptions } from '../runner/wait.ts';
-import { oneLine } from './oneLine.ts';
 import { defineTool, type ToolContext } from './tool.ts';
+import { targetLine } from './wording.ts';
 
 export const COMMAND_TIMEOUT_DEFAULT_MS = 10 * 60 * 1000;
 /** Below the 24 h that an activity may take. */
@@ -20,9 +20,7 @@ export const COMMAND_TIMEOUT_MAX_MS = 12 * 60 * 60 * 1000;
 /** A variable or argument may have 128 KiB on Linux (MAX_ARG_STRLEN). */
 export const COMMAND_MAX_BYTES = 100 * 1024;
 
-const TARGET_MAX_CHARS = 200;
-
-const schema = z.object({
+const schema = z.strictObject({
   command: z
     .string()
     .refine((text) => text.trim() !== '', 'Expected a command, found only blanks.')
@@ -56,7 +54,7 @@ export const bash = defineTool<BashArgs>({
   ].join(' '),
   schema,
   effect: () => 'side_effect',
-  target: ({ command }) => oneLine(command, TARGET_MAX_CHARS),
+  target: ({ command }) => targetLine(command),
   run,
   reconcile,
   attach,

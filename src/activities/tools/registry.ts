@@ -1,0 +1,40 @@
+/** All tools by name, as the model is told of them, and the check of what it asks for. */
+import * as z from 'zod';
+import type { AcceptedCall } from '../../domain/event.ts';
+import type { ModelToolCall, ToolDefinition } from '../../domain/model.ts';
+import { checkCall } from './acceptCall.ts';
+import { bash } from './bash.ts';
+import type { Tool } from './tool.ts';
+
+/** Every tool of this version, in the order in which the model reads of them. */
+export const TOOLS: ReadonlyMap<string, Tool> = new Map([bash].map((tool) => [tool.name, tool]));
+
+/** The tools for a model request. `parameters` is plain JSON Schema that both OpenAI protocols take. */
+export function toolDefinitions(): ToolDefinition[] {
+  return [...TOOLS.values()].map(({ name, description, schema }) => ({
+    name,
+    description,
+    parameters: parametersOf(schema),
+  }));
+}
+
+/**
+ * A model's call, checked: with parsed arguments, or with a `problem` that says what was expected, what was
+ * found and what to do, and then of effect `read`, since it does nothing. Pure, and never throws.
+ */
+export function acceptCall(call: ModelToolCall, operation_id: string): AcceptedCall {
+  return checkCall(TOOLS, call, operation_id);
+}
+
+function parametersOf(schema: z.ZodType): Record<string, unknown> {
+  const { $schema: _, ...parameters } = z.toJSONSchema(schema, {
+    // What the model writes: arguments with a default may be left out.
+    io: 'input',
+    override: ({ jsonSchema }) => {
+      // zod bounds every integer; these say nothing to a model.
+      if (jsonSchema.maximum === Number.MAX_SAFE_INTEGER) delete jsonSchema.maximum;
+      if (jsonSchema.minimum === Number.MIN_SAFE_INTEGER) delete jsonSchema.minimum;
+    },
+  });
+  return parameters;
+}
