@@ -10,7 +10,7 @@ import { prepareHome, type Home } from '../host/home.ts';
 import { SealedFileError } from '../host/sealedFile.ts';
 import { findTemporal } from './binary.ts';
 import { readRunning, type RunningInstallation } from './running.ts';
-import type { UpOptions } from './upOptions.ts';
+import { needsWorker, type UpOptions } from './upOptions.ts';
 import { InstallationError } from './installationError.ts';
 import { readLiving, type Living } from './living.ts';
 import { logPath, quoteLog } from './logs.ts';
@@ -30,7 +30,7 @@ const GIVE_UP_DEATHS = 5;
 export async function bringUp(given: Home, options: UpOptions): Promise<RunningInstallation> {
   await prepareHome(given);
   const home = await realHome(given);
-  const withWorker = options.withWorker !== false;
+  const withWorker = needsWorker(options);
   let binary: State['binary'] | undefined;
   let retried = false;
   let deadline = Date.now() + UP_TIMEOUT_MS;

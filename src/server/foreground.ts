@@ -3,7 +3,7 @@ import { pino } from 'pino';
 import { prepareHome, type Home } from '../host/home.ts';
 import { binaryFor, workerEntryOf } from './bringUp.ts';
 import { readRunning, type RunningInstallation } from './running.ts';
-import type { UpOptions } from './upOptions.ts';
+import { needsWorker, type UpOptions } from './upOptions.ts';
 import { InstallationError } from './installationError.ts';
 import { logPath } from './logs.ts';
 import { realHome } from './state.ts';
@@ -23,7 +23,7 @@ export async function superviseInForeground(
   const { signal, onReady, onProgress } = options;
   let announced = false;
   const announce = async (): Promise<void> => {
-    const running = announced ? undefined : await readRunning(home, options.withWorker !== false);
+    const running = announced ? undefined : await readRunning(home, needsWorker(options));
     if (running === undefined || announced) return;
     announced = true;
     onReady?.(running);

@@ -8,8 +8,9 @@ import { readLiving } from './living.ts';
 import { readRunning, type RunningInstallation } from './running.ts';
 import { grpcAddress, uiUrl } from './serverCommand.ts';
 import { realHome } from './state.ts';
-import type { UpOptions } from './upOptions.ts';
+import { needsWorker, type UpOptions } from './upOptions.ts';
 
+export { readRunning };
 export type { RunningInstallation, UpOptions };
 
 /** `holdfast status --json`; what does not run is null. */
@@ -26,7 +27,7 @@ export interface Status {
  * start, and with InstallationError when something does not come up, which quotes its log.
  */
 export async function ensureUp(home: Home, options: UpOptions = {}): Promise<RunningInstallation> {
-  const running = await readRunning(await realHome(home), options.withWorker !== false);
+  const running = await readRunning(home, needsWorker(options));
   if (running !== undefined) return running;
   const { bringUp } = await import('./bringUp.ts');
   return await bringUp(home, options);

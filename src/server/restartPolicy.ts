@@ -15,14 +15,15 @@ export interface Deaths {
   inRow: number;
   /** Times (ms since the epoch) of those within the window that had not become ready. */
   neverReady: number[];
+  /** Stays until it is ready once, or is told to try anew. */
+  crashed: boolean;
 }
 
-export const NO_DEATHS: Deaths = { inRow: 0, neverReady: [] };
+export const NO_DEATHS: Deaths = { inRow: 0, neverReady: [], crashed: false };
 
 export interface Restart {
   deaths: Deaths;
   delayMs: number;
-  crashed: boolean;
 }
 
 /** The first restart is at once, the next ones wait 0.25 s, 0.5 s, 1 s … 30 s. */
@@ -31,7 +32,7 @@ export function afterDeath(before: Deaths, now: number, readySince: number | und
   const inRow = stable ? 1 : before.inRow + 1;
   const recent = before.neverReady.filter((at) => at > now - CRASH_WINDOW_MS);
   const neverReady = readySince === undefined ? [...recent, now] : [];
-  const crashed = neverReady.length >= CRASH_DEATHS;
+  const crashed = readySince === undefined && (before.crashed || neverReady.length >= CRASH_DEATHS);
   const backoffMs = inRow === 1 ? 0 : Math.min(FIRST_BACKOFF_MS * 2 ** (inRow - 2), MAX_BACKOFF_MS);
-  return { deaths: { inRow, neverReady }, delayMs: crashed ? CRASHED_RETRY_MS : backoffMs, crashed };
+  return { deaths: { inRow, neverReady, crashed }, delayMs: crashed ? CRASHED_RETRY_MS : backoffMs };
 }

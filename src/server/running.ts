@@ -3,6 +3,7 @@ import type { Home } from '../host/home.ts';
 import { SealedFileError } from '../host/sealedFile.ts';
 import { readLiving, type Living } from './living.ts';
 import { EMBEDDED_NAMESPACE, grpcAddress, uiUrl } from './serverCommand.ts';
+import { realHome } from './state.ts';
 
 /** An installation that takes work. */
 export interface RunningInstallation {
@@ -18,10 +19,10 @@ export interface RunningInstallation {
   worker: { pid: number; identity: string } | null;
 }
 
-/** The installation if all that is wanted is ready, else undefined. `home` has its real path. */
+/** The installation if the server serves and, where `withWorker`, the worker is ready. Starts nothing. */
 export async function readRunning(home: Home, withWorker: boolean): Promise<RunningInstallation | undefined> {
   try {
-    return runningOf(await readLiving(home), withWorker);
+    return runningOf(await readLiving(await realHome(home)), withWorker);
   } catch (error) {
     if (error instanceof SealedFileError) return undefined; // the supervisor writes it anew
     throw error;

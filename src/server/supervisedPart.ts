@@ -127,7 +127,7 @@ export class SupervisedPart {
     this.#process = null;
     this.#child = undefined;
     this.#readySince = undefined;
-    this.#phase = restart.crashed ? 'crashed' : 'waiting';
+    this.#phase = restart.deaths.crashed ? 'crashed' : 'waiting';
     this.#hooks.log(`the ${this.#hooks.name} died`, {
       how,
       deaths: restart.deaths.inRow,
