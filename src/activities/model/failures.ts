@@ -1,0 +1,167 @@
+/** The one table from what a provider does to what the workflow decides by. */
+import { ApplicationFailure } from '@temporalio/common';
+import type { FailureType } from '../../domain/failure.ts';
+import { cleanText, cutToJsonBytes } from './cleanText.ts';
+import { isContextTooLong } from './contextLength.ts';
+import { errorFacts, type ErrorFacts } from './errorFacts.ts';
+import type { ModelRequest } from './request.ts';
+import { retryAfterMs } from './retryAfter.ts';
+
+/** Of the provider's own words. */
+const QUOTED_MAX_BYTES = 1024;
+/** A shorter key is no key, and replacing it would garble the text. */
+const KEY_MIN_CHARS = 8;
+
+type Endpoint = Pick<ModelRequest, 'base_url' | 'api_key' | 'model'>;
+
+interface Row {
+  type: FailureType;
+  retryable: boolean;
+  when: (facts: ErrorFacts) => boolean;
+  what: string;
+  remedy: (endpoint: Endpoint) => string;
+}
+
+/**
+ * Turns any error of a model call into the failure that the activity throws: `type`, `nonRetryable`,
+ * `nextRetryDelay` where the provider asked for one, and `details: [{remedy}]`. It never holds the key.
+ */
+export function modelFailure(error: unknown, endpoint: Endpoint, now = Date.now()): ApplicationFailure {
+  const facts = errorFacts(error);
+  const row = TABLE.find(({ when }) => when(facts)) ?? OTHERWISE;
+  const delay = row.retryable ? retryAfterMs(facts.headers, now) : undefined;
+  return ApplicationFailure.create({
+    type: row.type,
+    nonRetryable: !row.retryable,
+    message: `${row.what} (${subject(endpoint, facts)}): ${quoted(facts, endpoint)}`,
+    details: [{ remedy: row.remedy(endpoint) }],
+    ...(delay === undefined ? {} : { nextRetryDelay: delay }),
+    // The cause is not passed on: an SDK error holds the request's headers.
+  });
+}
+
+/** In this order: the first row that fits. */
+const TABLE: readonly Row[] = [
+  {
+    type: 'model.auth',
+    retryable: false,
+    when: ({ kind }) => kind === 'missing_key',
+    what: 'The model can not be called without a key',
+    remedy: keyRemedy,
+  },
+  {
+    type: 'model.bad_request',
+    retryable: false,
+    when: ({ kind }) => kind === 'bad_base_url',
+    what: 'The base URL is none',
+    remedy: () =>
+      'Set the base URL of an OpenAI-compatible server, with its version path, then send a message.',
+  },
+  {
+    type: 'model.stalled',
+    retryable: true,
+    when: ({ kind, network }) =>
+      kind === 'stalled' || network === 'UND_ERR_HEADERS_TIMEOUT' || network === 'UND_ERR_BODY_TIMEOUT',
+    what: 'The model stopped answering',
+    remedy: waitRemedy,
+  },
+  {
+    type: 'model.malformed',
+    retryable: true,
+    when: ({ kind }) => kind === 'malformed',
+    what: "The model's reply could not be read",
+    remedy: ({ base_url }) =>
+      `Check that ${place(base_url)} is the base URL of an OpenAI-compatible server, with its version path (…/v1), and that the API setting (responses or chat) is one that it speaks.`,
+  },
+  {
+    type: 'model.context_too_long',
+    retryable: false,
+    when: isContextTooLong,
+    what: 'The conversation is too long for the model',
+    remedy: ({ model }) => `Choose a model with a larger context than ${model}, or begin a new session.`,
+  },
+  {
+    type: 'model.rate_limited',
+    retryable: false,
+    when: ({ status, codes }) =>
+      status === 402 || /insufficient_quota|billing|insufficient_balance|credit/.test(codes),
+    what: 'The account at the model provider has no quota left',
+    remedy: ({ base_url }) =>
+      `Add credit or raise the limit of the account at ${place(base_url)}, then send a message.`,
+  },
+  {
+    type: 'model.auth',
+    retryable: false,
+    when: ({ status, codes }) =>
+      status === 401 || status === 403 || /invalid_api_key|authentication|permission/.test(codes),
+    what: 'The model provider refused the key',
+    remedy: keyRemedy,
+  },
+  {
+    type: 'model.not_found',
+    retryable: false,
+    when: ({ status, codes }) => status === 404 || /model_not_found/.test(codes),
+    what: 'The model provider does not know this model or address',
+    remedy: ({ base_url, model }) =>
+      `Check the model's name (${model}), the base URL (${place(base_url)}) and whether the server speaks the chosen API (responses or chat).`,
+  },
+  {
+    type: 'model.rate_limited',
+    retryable: true,
+    when: ({ status, codes }) =>
+      status === 408 || status === 409 || status === 429 || /rate_limit|too_many_requests/.test(codes),
+    what: 'The model provider asks to slow down',
+    remedy: () =>
+      'Nothing has to be done: the call is repeated. If it lasts, raise the rate limit at the provider.',
+  },
+  {
+    type: 'model.bad_request',
+    retryable: false,
+    when: ({ status, codes }) =>
+      isBetween(status, 400, 499) || /invalid_request|invalid_prompt|bad_request/.test(codes),
+    what: 'The model provider refused the request',
+    remedy: () =>
+      "Read the provider's words. The session is intact: change the model or its settings and send a message.",
+  },
+];
+
+/** 5xx, refused and broken connections, streams that ended early, and whatever nobody has seen yet. */
+const OTHERWISE: Row = {
+  type: 'model.unavailable',
+  retryable: true,
+  when: () => true,
+  what: 'The model could not be reached or failed',
+  remedy: waitRemedy,
+};
+
+function keyRemedy({ base_url }: Endpoint): string {
+  const variable =
+    base_url === null ? 'OPENAI_API_KEY' : 'OPENAI_API_KEY, or the key that is stored for this base URL,';
+  return `Set a valid key for ${place(base_url)} (${variable} in the worker's environment), restart the worker and send a message.`;
+}
+
+function waitRemedy({ base_url }: Endpoint): string {
+  return `Nothing has to be done: the call is repeated. If it lasts, check that ${place(base_url)} can be reached from the worker's host.`;
+}
+
+function place(base_url: string | null): string {
+  if (base_url === null) return 'api.openai.com';
+  if (!URL.canParse(base_url)) return JSON.stringify(base_url);
+  // A URL may carry a password or a token.
+  const { origin, pathname } = new URL(base_url);
+  return origin + pathname;
+}
+
+function subject({ base_url, model }: Endpoint, { status, network }: ErrorFacts): string {
+  return [`${model} at ${place(base_url)}`, status && `HTTP ${status}`, network].filter(Boolean).join(', ');
+}
+
+function quoted({ text }: ErrorFacts, { api_key }: Endpoint): string {
+  const secretless =
+    api_key !== undefined && api_key.length >= KEY_MIN_CHARS ? text.replaceAll(api_key, '[key]') : text;
+  return cutToJsonBytes(cleanText(secretless), QUOTED_MAX_BYTES) || 'no explanation was given.';
+}
+
+function isBetween(status: number | undefined, low: number, high: number): boolean {
+  return status !== undefined && status >= low && status <= high;
+}
