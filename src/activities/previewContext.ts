@@ -1,9 +1,11 @@
 /** What the next model call of a session would send, for `holdfast context`. Calls no model. */
 import { applyEvent } from '../domain/fold.ts';
 import type { ActivityDeps } from './deps.ts';
-import { digestOf, requestFor } from './callModel.ts';
+import { requestFor } from './callModel.ts';
 import { loadProject } from './loadProject.ts';
-import { wireMessages, wireTools } from './model/wire.ts';
+import { toChatRequest } from './model/chatWire.ts';
+import { toResponsesRequest } from './model/responsesWire.ts';
+import { contextDigest, wireMessages } from './model/wire.ts';
 
 /** A rough measure: four bytes of JSON a token. */
 const BYTES_PER_TOKEN = 4;
@@ -24,7 +26,12 @@ export async function previewContext(deps: ActivityDeps, input: { session_id: st
   const state = applyEvent(view.state, { type: 'project_loaded', seq, at, project });
   const request = requestFor({ state, events: view.events }, 'preview');
   const messages = wireMessages(request);
-  const tools = wireTools(request);
+  const tools = (request.api === 'chat' ? toChatRequest(request) : toResponsesRequest(request)).tools ?? [];
   const bytes = Buffer.byteLength(JSON.stringify({ messages, tools }));
-  return { messages, tools, digest: digestOf(request), tokens_estimate: Math.ceil(bytes / BYTES_PER_TOKEN) };
+  return {
+    messages,
+    tools,
+    digest: contextDigest(request),
+    tokens_estimate: Math.ceil(bytes / BYTES_PER_TOKEN),
+  };
 }
