@@ -37,6 +37,8 @@ export interface WaitOptions {
   signal: AbortSignal;
   /** Where this process started the runner itself; otherwise its files are watched. */
   child?: RunnerChild;
+  /** Default SPOOL_MAX_BYTES. */
+  output_max_bytes?: number;
 }
 
 /**
@@ -104,7 +106,9 @@ async function reasonToStop(
   if (now.state === 'running' && now.stop !== undefined) return now.stop.reason; // a dead worker began to stop it
   if (options.signal.aborted) return 'interrupt';
   if (ran_ms >= options.timeout_ms) return 'timeout';
-  return (await proofs.spoolBytes()) > SPOOL_MAX_BYTES ? 'output_limit' : undefined;
+  return (await proofs.spoolBytes()) > (options.output_max_bytes ?? SPOOL_MAX_BYTES)
+    ? 'output_limit'
+    : undefined;
 }
 
 /** Rejects a wait whose worker shuts down; the command itself goes on. */
