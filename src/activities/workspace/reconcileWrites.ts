@@ -17,6 +17,7 @@ import type { Intent } from '../journal/operation.ts';
 import type { ToolContext } from '../tools/tool.ts';
 import { takeStart } from '../tools/utf8.ts';
 import { apply, discard, type FileChange, isStaged, sweep, versionNow } from './fileChange.ts';
+import { Refusal, refusalOf } from './refusal.ts';
 import { withdraw, withdrawnName, type WritePlan } from './writeChanges.ts';
 
 /** A change and where its file stands. */
@@ -128,14 +129,22 @@ async function canRollForward(context: ToolContext, looks: Look[]): Promise<bool
 async function rollForward(context: ToolContext, plan: WritePlan, looks: Look[]): Promise<Reconciliation> {
   // Nothing is discarded here: see the head of this file for why a worker that wakes up does no harm.
   const left = looks.filter(({ stands }) => stands === 'before').map(({ change }) => change);
-  for (const change of left) await apply(context.workspace, change);
+  let problem = '';
+  try {
+    for (const change of left) await apply(context.workspace, change);
+  } catch (error) {
+    // What is in the way now will be in the way on a retry; a broken disk may not be.
+    const refusal = refusalOf(error, 'The next file');
+    if (!(refusal instanceof Refusal)) throw error;
+    problem = refusal.message;
+  }
   const last = await lookAtAll(context, plan.changes);
   const story = `${looks.length - left.length} of ${looks.length} files had been changed when the worker was lost; the rest was rolled forward: ${left.map(({ path }) => path).join(', ')}.`;
   if (last.every(({ stands }) => stands === 'after')) {
     for (const change of plan.changes) await sweep(context.workspace, change);
     return completed(plan, last, story);
   }
-  return { status: 'unknown', evidence: clip(`${story} Then not all were as planned. ${table(last)}`) };
+  return { status: 'unknown', evidence: clip(`${story} ${problem} Not all are as planned. ${table(last)}`) };
 }
 
 async function lookAtAll(context: ToolContext, changes: FileChange[]): Promise<Look[]> {

@@ -40,6 +40,7 @@ const REFUSED_CODES: Record<string, string> = {
   EROFS: 'the file system is read-only',
   ENOTDIR: 'a part of the path is a file, not a folder',
   EISDIR: 'it is a folder',
+  EEXIST: 'something else is in its place',
   ELOOP: 'its symbolic links lead in a circle or were changed meanwhile',
   ENAMETOOLONG: 'the name is too long',
   ETXTBSY: 'it is a program that is running',
