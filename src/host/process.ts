@@ -60,7 +60,8 @@ async function startOnLinux(pid: number): Promise<string | undefined> {
 async function startByPs(pid: number): Promise<string | undefined> {
   try {
     const { stdout } = await run('ps', ['-o', 'stat=,lstart=', '-p', String(pid)], {
-      env: { ...process.env, LC_ALL: 'C' },
+      // The time is text: in a fixed zone, or a traveller's processes would seem to be others.
+      env: { ...process.env, LC_ALL: 'C', TZ: 'UTC0' },
     });
     const [state = '', ...start] = stdout.trim().split(/\s+/);
     return state === '' || state.startsWith('Z') ? undefined : start.join(' ');

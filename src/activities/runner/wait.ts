@@ -47,23 +47,41 @@ export interface WaitOptions {
  * and with RunnerLost when nobody will ever record its end.
  */
 export async function waitForEnd(proofs: CommandProofs, options: WaitOptions): Promise<Ended> {
+  const wakeups = new Wakeups(proofs, options);
+  try {
+    return await watchOver(proofs, options, wakeups);
+  } finally {
+    wakeups.close();
+  }
+}
+
+async function watchOver(proofs: CommandProofs, options: WaitOptions, wakeups: Wakeups): Promise<Ended> {
   const begun = performance.now();
-  using wakeups = new Wakeups(proofs, options);
+  let left_ms = options.timeout_ms;
   for (;;) {
-    await wakeups.next(Math.min(LOOK_EVERY_MS, Math.max(1, options.timeout_ms)));
+    await wakeups.next(Math.min(LOOK_EVERY_MS, Math.max(1, left_ms)));
     throwOnShutdown(options.signal);
     const child_ended = options.child === undefined || wakeups.childEnded;
     const now = await observe(proofs);
     if (now.state === 'ended') return now;
+    if (now.state === 'lost') return giveUp(proofs, now.gate, options.signal);
     refuseToWait(proofs, now, child_ended);
     const gate = now.state === 'running' ? now.gate : undefined;
     const ran_ms = gate === undefined ? Math.round(performance.now() - begun) : elapsedMs(gate);
     const reason = await reasonToStop(proofs, now, ran_ms, options);
     if (reason !== undefined) return stopCommand(proofs, reason, gate, ran_ms);
+    left_ms = options.timeout_ms - ran_ms;
   }
 }
 
-/** Ends a command for `reason` and resolves with what its proofs then say. Also the way to stop a job. */
+/** The end will never be known; but of an interrupted command nothing shall live on. */
+async function giveUp(proofs: CommandProofs, gate: GateEntry, signal: AbortSignal): Promise<never> {
+  const { operation_id } = proofs.record;
+  if (signal.aborted) await stopProcesses({ runner: gate.runner, operation_id });
+  throw new RunnerLost(operation_id, 'it is gone and recorded nothing');
+}
+
+/** Ends a command for `reason` and resolves with what its proofs then say. */
 async function stopCommand(
   proofs: CommandProofs,
   reason: StopReason,
@@ -91,7 +109,6 @@ async function shutOrFind(proofs: CommandProofs, reason: StopReason): Promise<Ga
 function refuseToWait(proofs: CommandProofs, now: Observation, child_ended: boolean): void {
   const { operation_id } = proofs.record;
   if (now.state === 'closed') throw new Fenced(operation_id, proofs.attempt);
-  if (now.state === 'lost') throw new RunnerLost(operation_id, 'it is gone and recorded nothing');
   if (now.state !== 'running' && child_ended) {
     throw new RunnerLost(operation_id, `its gate is ${now.state} and it is gone`);
   }

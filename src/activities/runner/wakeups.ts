@@ -8,7 +8,7 @@ import type { RunnerChild } from './start.ts';
 const WITHOUT_WATCH_MS = 100;
 
 /** Wakes on the end of a child, or on the exit record of somebody else's; and on the signal's abort. */
-export class Wakeups implements Disposable {
+export class Wakeups {
   childEnded = false;
   #pending: boolean;
   #wake: () => void = () => {};
@@ -39,7 +39,8 @@ export class Wakeups implements Disposable {
     this.#pending = false;
   }
 
-  [Symbol.dispose](): void {
+  /** Ends the listening; a pending `next` resolves. */
+  close(): void {
     this.#signal.removeEventListener('abort', this.#notify);
     this.#watcher?.close();
     this.#wake();

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { writeFile } from 'node:fs/promises';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { RunnerLost } from '../../../src/activities/runner/wait.ts';
@@ -93,6 +94,22 @@ test('a gate that was closed first keeps the runner from running the command', a
   await expect(bench.read('ran')).rejects.toMatchObject({ code: 'ENOENT' });
 });
 
+test('of a runner and a reconciler exactly one gets the gate', async () => {
+  for (let delay_ms = 0; delay_ms < 12; delay_ms += 0.5) {
+    const context = bench.context();
+    const run = bash.run({ command: `touch ${context.operation.operation_id}` }, context);
+    const settled = run.then(
+      () => 'ran',
+      (error: Error) => error.name,
+    );
+    await new Promise((resolve) => setTimeout(resolve, delay_ms));
+    const found = await bash.reconcile({}, context);
+    const ran = (await settled) === 'ran';
+    expect(found.status === 'not_run').toBe(!ran);
+    expect(existsSync(bench.path(context.operation.operation_id))).toBe(ran);
+  }
+});
+
 test('a worker that slept between intent and start comes too late to run the command', async () => {
   const args = { command: 'touch ran' };
   const context = bench.context();
@@ -124,6 +141,14 @@ test('an intent of an earlier attempt says nothing about this one', async () => 
   await context.operation.recordIntent('bash', 1, { command: 'true', cwd: bench.root, timeout_ms: 1 });
   vi.stubEnv('HOLDFAST_BOOT_ID', 'another boot');
   expect(await bash.reconcile({}, { ...context, attempt: 2 })).toMatchObject({ status: 'not_run' });
+});
+
+test('an interrupt of a command whose runner is gone still ends what is left of it', async () => {
+  const { args, context } = await leaveBehind(HELD);
+  killIfThere(await runnerPid(context));
+  const interrupted = { ...context, signal: AbortSignal.abort() };
+  await expect(bash.attach?.(args, interrupted)).rejects.toBeInstanceOf(RunnerLost);
+  expect(bench.living()).toEqual([]);
 });
 
 test('after a reboot a living process with the same pid and start is not taken for the runner', async () => {

@@ -1,7 +1,7 @@
 import { symlink, mkdir } from 'node:fs/promises';
 import { afterEach, beforeEach, expect, test } from 'vitest';
 import { OUTPUT_MAX_BYTES } from '../../../src/domain/limits.ts';
-import { bash } from '../../../src/activities/tools/bash.ts';
+import { bash, COMMAND_MAX_BYTES } from '../../../src/activities/tools/bash.ts';
 import { commandEnvironment } from '../../../src/activities/tools/commandEnvironment.ts';
 import { ForkedWorker } from '../runner/fork.ts';
 import { Bench } from '../runner/support.ts';
@@ -50,6 +50,11 @@ test('the command is given to bash as it stands, whatever quotes and blanks it h
 
 test('a command may begin with a dash', async () => {
   expect(await outputOf('-x')).toMatch(/-x: command not found/);
+});
+
+test('a command of the largest size is run', async () => {
+  const command = 'echo ok #';
+  expect(await outputOf(command.padEnd(COMMAND_MAX_BYTES, 'x'))).toBe('ok\n');
 });
 
 test('stdin is empty', async () => {
