@@ -30,7 +30,8 @@ export function publishAttributes(state: SessionState): void {
   const changed: SearchAttributeUpdatePair[] = [];
   for (const [name, read] of Object.entries(KEYWORDS)) {
     const key = defineSearchAttributeKey(name, SearchAttributeType.KEYWORD);
-    if (known.get(key) !== read(state)) changed.push({ key, value: read(state) });
+    const value = clip(read(state));
+    if (known.get(key) !== value) changed.push({ key, value });
   }
   for (const [name, read] of Object.entries(NUMBERS)) {
     const key = defineSearchAttributeKey(name, SearchAttributeType.INT);
@@ -44,4 +45,11 @@ export function publishAttributes(state: SessionState): void {
     });
   }
   upsertSearchAttributes(changed);
+}
+
+/** SQL stores keep this much of a keyword (VARCHAR(255) in Temporal's visibility schema) and refuse more. */
+const KEYWORD_MAX_CHARS = 255;
+
+function clip(text: string): string {
+  return text.slice(0, KEYWORD_MAX_CHARS).toWellFormed();
 }
