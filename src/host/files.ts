@@ -3,7 +3,7 @@
  * A reader sees the old content or the new, never a part.
  */
 import { randomBytes } from 'node:crypto';
-import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { mkdir, open, readFile, rename, rm, type FileHandle } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
 /** Access for files that may hold what only the user may see. */
@@ -33,11 +33,22 @@ export async function writeFileAtomic(
  * number of processes that try, exactly one gets true.
  */
 export async function createFileExclusive(path: string, data: string | Uint8Array): Promise<boolean> {
+  let file: FileHandle;
   try {
-    await writeFsynced(path, data, 'wx', PRIVATE_FILE_MODE);
+    file = await open(path, 'wx', PRIVATE_FILE_MODE);
   } catch (error) {
     if (hasCode(error, 'EEXIST')) return false;
     throw error;
+  }
+  try {
+    await file.writeFile(data);
+    await file.sync();
+  } catch (error) {
+    // It is ours, since it was opened: on a full disk it must not stay behind empty and shut others out.
+    await rm(path, { force: true });
+    throw error;
+  } finally {
+    await file.close();
   }
   await fsyncPath(dirname(path));
   return true;

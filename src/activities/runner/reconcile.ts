@@ -50,6 +50,8 @@ async function entered(
 ): Promise<Reconciliation> {
   const gate = await proofs.settledGate();
   if (gate.state === 'closed') return notEntered(proofs, intent);
+  // The intent is durable before a runner exists: without one, the torn gate is a reconciler's.
+  if (gate.state === 'torn' && intent === undefined) return notEntered(proofs, intent);
   if (gate.state !== 'entered' || intent === undefined) {
     return { status: 'unknown', evidence: await tornEvidence(proofs, intent) };
   }

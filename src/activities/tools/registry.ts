@@ -3,11 +3,23 @@ import * as z from 'zod';
 import type { AcceptedCall } from '../../domain/event.ts';
 import type { ModelToolCall, ToolDefinition } from '../../domain/model.ts';
 import { checkCall } from './acceptCall.ts';
+import { applyPatch } from './applyPatch.ts';
 import { bash } from './bash.ts';
+import { editFile } from './editFile.ts';
+import { listFiles } from './listFiles.ts';
+import { readFile } from './readFile.ts';
+import { readOutput } from './readOutput.ts';
+import { search } from './search.ts';
 import type { Tool } from './tool.ts';
+import { writeFile } from './writeFile.ts';
 
 /** Every tool of this version, in the order in which the model reads of them. */
-export const TOOLS: ReadonlyMap<string, Tool> = new Map([bash].map((tool) => [tool.name, tool]));
+export const TOOLS: ReadonlyMap<string, Tool> = new Map(
+  [readFile, listFiles, search, readOutput, writeFile, editFile, applyPatch, bash].map((tool) => [
+    tool.name,
+    tool,
+  ]),
+);
 
 /** The tools for a model request. `parameters` is plain JSON Schema that both OpenAI protocols take. */
 export function toolDefinitions(): ToolDefinition[] {

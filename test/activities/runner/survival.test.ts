@@ -188,6 +188,13 @@ test('a start record that is empty is neither a start nor none', async () => {
   expect(found).toMatchObject({ status: 'unknown', evidence: expect.stringMatching(/not complete.*gate-1/) });
 });
 
+test('an empty gate of an attempt without an intent was not made by a runner', async () => {
+  const context = bench.context();
+  await context.operation.recordIntent('bash', 1, { command: 'true', cwd: bench.root, timeout_ms: 1 });
+  await writeFile(context.operation.gatePath(2), '');
+  expect(await bash.reconcile({}, { ...context, attempt: 2 })).toMatchObject({ status: 'not_run' });
+});
+
 test('an exit record that is cut off is not taken for an end', async () => {
   const { args, context } = await leaveBehind(HELD);
 
