@@ -63,7 +63,7 @@ async function tell(screen: Screen, stage: Stage, linger: DemoOptions['linger'])
     settings: {
       model: 'scripted',
       api: 'chat',
-      base_url: `${model.url}/v1`,
+      base_url: model.url,
       approval: 'auto',
       on_interrupt: 'continue',
     },
@@ -96,7 +96,7 @@ function introduce(screen: Screen, { workspace, model }: Stage, session_id: stri
   const { bold, dim } = screen.styles;
   screen.note(bold('Holdfast demo: a coding agent that can be killed'));
   screen.note(dim(`  project   ${workspace} (a sample; its login test fails)`));
-  screen.note(dim(`  model     a script behind ${model.url}/v1, in place of a real one`));
+  screen.note(dim(`  model     a script behind ${model.url}, in place of a real one`));
   screen.note(dim(`  session   ${session_id}`));
   screen.note(dim(`  Web UI    ${ui_url}`));
   screen.note('');
@@ -142,12 +142,18 @@ async function conclude(
   const { bold, good, bad } = screen.styles;
   let replies = 0;
   let recovered = 0;
+  let answer = '';
   for await (const event of readEvents(service, session_id, 1)) {
-    if (event.type === 'assistant_message') replies += 1;
+    if (event.type === 'assistant_message') {
+      replies += 1;
+      answer = event.text;
+    }
     if (event.type === 'tool_result' && event.recovered === true) recovered += 1;
   }
   const tests = (await readFile(join(workspace, TEST_LOG), 'utf8')).trim().split('\n').length;
   const ok = outcome?.status === 'success';
+  // A terminal has seen it being written.
+  if (!screen.terminal.live) screen.print(answer);
   screen.note('');
   screen.note(
     (ok ? good : bad)(

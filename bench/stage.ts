@@ -1,0 +1,71 @@
+/** What the measurements share: a home with a server and the built worker, an instant model, an instant tool. */
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { connect, createSession } from '../src/client/index.ts';
+import type { Service } from '../src/client/index.ts';
+import { callTool, say } from '../src/demo/scriptedTurns.ts';
+import { startScriptedModel } from '../src/demo/scriptedModel.ts';
+import type { ScriptedModel } from '../src/demo/scriptedModel.ts';
+import type { Home } from '../src/host/home.ts';
+import { homeAt, hostId, prepareHome } from '../src/host/home.ts';
+import { ensureUp, takeDown } from '../src/server/installation.ts';
+
+export const DIST = fileURLToPath(new URL('../dist/', import.meta.url));
+const FILE = 'tiny.txt';
+
+export interface Stage extends AsyncDisposable {
+  home: Home;
+  service: Service;
+  model: ScriptedModel;
+  workspace: string;
+  address: string;
+  /** Starts a session of `steps` model calls with one tool call each, and returns its id. */
+  startSession: (steps: number) => Promise<string>;
+}
+
+/** Everything up, with the worker of the published package. */
+export async function setStage({ withWorker = true } = {}): Promise<Stage> {
+  const folder = await mkdtemp(join(tmpdir(), 'hfb-'));
+  const home = homeAt(join(folder, 'home'));
+  await prepareHome(home);
+  await writeFile(join(folder, FILE), 'tiny\n');
+  const { address } = await ensureUp(home, { withWorker, workerEntry: join(DIST, 'worker/main.js') });
+  const service = await connect(home, process.env, { worker: false });
+  const model = await startScriptedModel({
+    script: ({ step, lastUserText }) => {
+      const steps = Number(/^(\d+) steps/.exec(lastUserText)?.[1]);
+      return step < steps ? callTool('read_file', { path: FILE }) : say('done');
+    },
+  });
+  const host = await hostId(home);
+  return {
+    home,
+    service,
+    model,
+    workspace: folder,
+    address,
+    startSession: async (steps) => {
+      const { session_id } = await createSession(service, {
+        user_id: 'bench',
+        workspace: { host, path: folder },
+        settings: {
+          model: 'instant',
+          api: 'chat',
+          base_url: model.url,
+          approval: 'auto',
+          on_interrupt: 'continue',
+        },
+        text: `${steps} steps`,
+      });
+      return session_id;
+    },
+    async [Symbol.asyncDispose]() {
+      await service.close();
+      await model.close();
+      await takeDown(home);
+      await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+    },
+  };
+}
