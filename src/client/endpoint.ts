@@ -40,23 +40,17 @@ async function embeddedEndpoint(
   env: NodeJS.ProcessEnv,
   { onProgress, worker = true }: LocateOptions,
 ): Promise<Endpoint> {
-  const { ensureUp } = await import('../server/installation.ts');
-  const { readRunning } = await import('../server/running.ts');
-  const { realHome } = await import('../server/state.ts');
-  const serving = async (): Promise<Endpoint | undefined> => {
-    const running = await readRunning(await realHome(home), false);
-    return running && endpointOf(running);
-  };
-  const found = worker ? undefined : await serving();
-  if (found !== undefined) return found;
+  const { ensureUp, readRunning } = await import('../server/installation.ts');
   try {
-    return endpointOf(await ensureUp(home, { env, ...(onProgress && { onProgress }) }));
+    return endpointOf(
+      await ensureUp(home, { env, waitForWorker: worker, ...(onProgress && { onProgress }) }),
+    );
   } catch (error) {
     // A worker that does not come up must not keep anybody from reading and sending.
-    const server = await serving();
+    const server = await readRunning(home, false);
     if (server === undefined) throw embeddedFailed(error);
     onProgress?.(messageOf(error));
-    return server;
+    return endpointOf(server);
   }
 }
 
@@ -74,7 +68,8 @@ export function usesExistingService(env: NodeJS.ProcessEnv): boolean {
   return EXISTING_SERVICE.some((name) => (env[name] ?? '') !== '');
 }
 
-async function existingEndpoint(env: NodeJS.ProcessEnv): Promise<Endpoint> {
+/** The service that TEMPORAL_ADDRESS and its like name. Rejects with exit code 4 when they are wrong. */
+export async function existingEndpoint(env: NodeJS.ProcessEnv): Promise<Endpoint> {
   const { loadClientConnectConfig } = await import('@temporalio/envconfig');
   const given = Object.fromEntries(
     Object.entries(env).filter((entry): entry is [string, string] => entry[1] !== undefined),

@@ -3,28 +3,20 @@
  * what; whoever wakes asks the workflow.
  */
 import { setTimeout as delay } from 'node:timers/promises';
-import { temporal } from '@temporalio/proto';
 import { workflowId } from '../domain/ids.ts';
 import { isNotFound } from './grpc.ts';
 import { pauseAfter } from './retry.ts';
 import type { Service } from './service.ts';
 import type { Wake } from './wake.ts';
 
-const { EventType } = temporal.api.enums.v1;
-
 /** The server answers a long-poll after 20 s at the latest. */
 const POLL_DEADLINE_MS = 45_000;
 
-/** A session's state changes in workflow tasks alone, so their ends are all there is to hear. */
-const TASK_ENDED = EventType.EVENT_TYPE_WORKFLOW_TASK_COMPLETED;
-const CONTINUED = EventType.EVENT_TYPE_WORKFLOW_EXECUTION_CONTINUED_AS_NEW;
-const CLOSED: unknown[] = [
-  EventType.EVENT_TYPE_WORKFLOW_EXECUTION_COMPLETED,
-  EventType.EVENT_TYPE_WORKFLOW_EXECUTION_FAILED,
-  EventType.EVENT_TYPE_WORKFLOW_EXECUTION_TIMED_OUT,
-  EventType.EVENT_TYPE_WORKFLOW_EXECUTION_CANCELED,
-  EventType.EVENT_TYPE_WORKFLOW_EXECUTION_TERMINATED,
-];
+/** temporal.api.enums.v1.EventType. A session's state changes in workflow tasks alone: their ends are heard. */
+const TASK_COMPLETED = 7;
+const CONTINUED_AS_NEW = 28;
+/** Completed, failed, timed out, cancelled, terminated. */
+const CLOSED = new Set([2, 3, 4, 21, 27]);
 
 export interface HistoryWatch {
   wake: Wake;
@@ -79,11 +71,12 @@ async function poll(
   );
   const events = history?.events ?? [];
   cursor.token = nextPageToken?.length ? nextPageToken : null;
-  if (events.some(({ eventType }) => eventType === TASK_ENDED)) wake.now();
+  if (events.some(({ eventType }) => Number(eventType) === TASK_COMPLETED)) wake.now();
   const last = events.at(-1);
-  if (CLOSED.includes(last?.eventType)) return 'closed';
-  if (last?.eventType === CONTINUED) {
-    cursor.runId = last.workflowExecutionContinuedAsNewEventAttributes?.newExecutionRunId ?? null;
+  const type = Number(last?.eventType);
+  if (CLOSED.has(type)) return 'closed';
+  if (type === CONTINUED_AS_NEW) {
+    cursor.runId = last?.workflowExecutionContinuedAsNewEventAttributes?.newExecutionRunId ?? null;
     cursor.token = null;
     return 'open';
   }

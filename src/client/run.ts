@@ -8,8 +8,8 @@ import type { Service } from './service.ts';
 export interface FollowRunOptions extends Omit<FollowOptions, 'from' | 'onEvent' | 'onCaughtUp'> {
   /** The first seq where the message can be; an older one is found too, by reading all. */
   from: number;
-  /** Told each event of the message's run, once and in order. */
-  onEvent: (event: SessionEvent, run: RunTracker) => void | Promise<void>;
+  /** Told each event from `from` on, once and in order; `mine`: of the message or its run. */
+  onEvent: (event: SessionEvent, run: RunTracker, mine: boolean) => void | Promise<void>;
   /** The run waits for a person; resolves with whether to go on waiting. */
   onWaiting: (run: RunTracker) => boolean | Promise<boolean>;
 }
@@ -26,7 +26,7 @@ export async function followRun(
 ): Promise<RunTracker> {
   for (const from of [options.from, 1]) {
     const run = new RunTracker(message_id);
-    await followOnce(service, session_id, run, { ...options, from });
+    await followOnce(service, session_id, run, { ...options, from, tellFrom: options.from });
     if (run.stage !== 'unseen' || options.signal.aborted) return run;
   }
   throw new HoldfastError(
@@ -41,15 +41,16 @@ async function followOnce(
   service: Service,
   session_id: string,
   run: RunTracker,
-  options: FollowRunOptions,
+  options: FollowRunOptions & { tellFrom: number },
 ): Promise<void> {
   const done = new AbortController();
   await follow(service, session_id, {
     ...options,
     signal: AbortSignal.any([options.signal, done.signal]),
     onEvent: async (event) => {
-      if (done.signal.aborted || !run.take(event)) return;
-      await options.onEvent(event, run);
+      if (done.signal.aborted) return;
+      const mine = run.take(event);
+      if (mine || event.seq >= options.tellFrom) await options.onEvent(event, run, mine);
       if (run.outcome !== null) done.abort();
     },
     onCaughtUp: async () => {

@@ -1,0 +1,15 @@
+import { facts } from '../../client/facts.ts';
+import { resolveId } from '../../client/resolve.ts';
+import { factsLines } from '../../ui/factsLines.ts';
+import { withService, type Handler } from '../context.ts';
+
+/** `holdfast show ID`: what is known of a session; calls no model. */
+export const show: Handler = async (context, [id = ''], options) => {
+  const known = await withService(context, async (service) => facts(service, await resolveId(service, id)), {
+    worker: false,
+  });
+  const { screen } = context;
+  if (options['json'] === true) screen.json({ goal: null, plan: null, ...known });
+  else for (const line of factsLines(known, screen.terminal.columns, screen.styles)) screen.print(line);
+  return 0;
+};

@@ -1,0 +1,34 @@
+/** A list to choose a session from. */
+import { HoldfastError } from '../client/errors.ts';
+import type { ListedSession } from '../client/list.ts';
+import { sessionLines } from '../ui/sessionLines.ts';
+import { askLine } from './ask.ts';
+import type { Context } from './context.ts';
+
+const OFFERED = 20;
+
+/** The chosen id; undefined when nothing was chosen. Rejects when there is no terminal to ask at. */
+export async function pickSession(
+  { screen }: Context,
+  sessions: ListedSession[],
+): Promise<string | undefined> {
+  if (!screen.terminal.interactive) {
+    throw new HoldfastError(
+      'usage',
+      'Expected the id of a session, found none and no terminal to ask at.',
+      'Give an id (`holdfast sessions` lists them), or --last.',
+    );
+  }
+  const offered = sessions.slice(0, OFFERED);
+  for (const [index, session] of offered.entries()) {
+    const [first = '', ...rest] = sessionLines([session], screen.terminal.columns - 4, screen.styles);
+    screen.print(`${String(index + 1).padStart(2)}  ${first}`);
+    for (const line of rest) screen.print(`    ${line}`);
+  }
+  for (;;) {
+    const answer = (await askLine(screen, 'which? '))?.trim();
+    if (answer === undefined || answer === '') return undefined;
+    const chosen = offered[Number(answer) - 1] ?? offered.find(({ session_id }) => session_id === answer);
+    if (chosen !== undefined) return chosen.session_id;
+  }
+}

@@ -1,0 +1,71 @@
+/** The form of `holdfast.json`, and of the same settings in flags and environment. */
+import { z } from 'zod';
+import { readFileIfThere } from './files.ts';
+
+const settingsSchema = z.strictObject({
+  model: z.string().min(1).optional(),
+  api: z.enum(['responses', 'chat']).optional(),
+  base_url: z.url({ protocol: /^https?$/ }).optional(),
+  user: z.string().min(1).optional(),
+  approval: z.enum(['auto', 'ask', 'read-only']).optional(),
+  on_interrupt: z.enum(['continue', 'wait']).optional(),
+});
+
+export type FileSettings = z.infer<typeof settingsSchema>;
+
+/** A setting that is not what it must be. `message` says where, and what was expected and found. */
+export class SettingsError extends Error {
+  override name = 'SettingsError';
+  readonly remedy: string;
+
+  constructor(message: string, remedy: string) {
+    super(message);
+    this.remedy = remedy;
+  }
+}
+
+/** The settings of a file, or undefined when there is none. Rejects with SettingsError. */
+export async function readSettingsFile(path: string): Promise<FileSettings | undefined> {
+  const text = await readFileIfThere(path);
+  if (text === undefined) return undefined;
+  let content: unknown;
+  try {
+    content = JSON.parse(text.replace(/^\uFEFF/, ''));
+  } catch (error) {
+    throw new SettingsError(
+      `Expected JSON in ${path}, found: ${error instanceof Error ? error.message : String(error)}`,
+      'Correct the file, or delete it.',
+    );
+  }
+  return checkSettings(content, (key) => (key === '' ? path : `\`${key}\` in ${path}`));
+}
+
+/** `content` as settings. Throws SettingsError; `nameOf` says how the user knows a key. */
+export function checkSettings(content: unknown, nameOf: (key: string) => string): FileSettings {
+  const checked = settingsSchema.safeParse(content);
+  if (checked.success) return checked.data;
+  const [issue] = checked.error.issues;
+  if (issue?.code === 'unrecognized_keys') {
+    const [key = ''] = issue.keys;
+    throw new SettingsError(
+      `Expected one of ${Object.keys(settingsSchema.shape).join(', ')}, found ${nameOf(key)}.`,
+      key.includes('key')
+        ? 'Keys do not belong into a settings file: give OPENAI_API_KEY in the environment.'
+        : 'Remove it, or correct its name.',
+    );
+  }
+  const key = String(issue?.path[0] ?? '');
+  const found = key === '' ? content : (content as Record<string, unknown>)[key];
+  throw new SettingsError(
+    `Expected ${expectation(issue)} for ${nameOf(key)}, found ${JSON.stringify(found)?.slice(0, 80)}.`,
+    'Correct it.',
+  );
+}
+
+function expectation(issue: z.core.$ZodIssue | undefined): string {
+  if (issue?.code === 'invalid_value') return issue.values.map(String).join(' or ');
+  if (issue?.code === 'invalid_format') return 'an http or https address';
+  if (issue?.code === 'too_small') return 'a text that is not empty';
+  if (issue?.code === 'invalid_type') return `a value of type ${issue.expected}`;
+  return issue?.message ?? 'another value';
+}
