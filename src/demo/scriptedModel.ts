@@ -129,6 +129,7 @@ function seeRequest(
     protocol,
     headers: message.headers,
     idempotencyKey: typeof key === 'string' ? key : undefined,
+    clientPort: message.socket.remotePort,
     model: String(body['model']),
     streamed: body['stream'] === true,
     body,

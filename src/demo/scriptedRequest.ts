@@ -39,6 +39,8 @@ export interface SeenRequest extends Conversation {
   protocol: Protocol;
   headers: IncomingHttpHeaders;
   idempotencyKey: string | undefined;
+  /** Tells connections apart. */
+  clientPort: number | undefined;
   model: string;
   streamed: boolean;
   body: Record<string, unknown>;
