@@ -77,7 +77,7 @@ function stopWords(stop: Stop, plan: CommandPlan): string {
 
 function endWords(exit: Exit | undefined): string {
   if (exit !== undefined) return `sent TERM, ended with ${exitWords(exit.code)}`;
-  return `sent TERM, and KILL after ${secondsOf(STOP_GRACE_MS)}; no exit code`;
+  return `stopped by TERM or, after ${secondsOf(STOP_GRACE_MS)}, KILL; it left no exit code`;
 }
 
 async function boundSpool(

@@ -26,6 +26,7 @@ const RECORD_TRIES = 600;
  *   survives a TERM of its group, and the command gets the defaults.
  * - `set -C` makes `>` an exclusive create (O_EXCL): of the runner and a reconciler one alone gets the gate.
  * - The command's name in /proc/PID/stat may hold blanks: fields are counted from the last parenthesis.
+ * - Without a start time nobody could tell this process from a later one: then nothing is run.
  * - Each record is one write and ends with a line `end`; without that line it does not count.
  * - Its own stderr is /dev/null, since shells announce killed children there; the command's is the spool,
  *   redirected in a subshell because dash would redirect itself meanwhile.
@@ -45,6 +46,7 @@ if [ -r /proc/$$/stat ]; then
 else
   hf_words $(LC_ALL=C TZ=UTC0 ps -o lstart= -p $$)
 fi
+[ -n "$hf_start" ] || exit 76
 hf_clock
 set -C
 printf 'entered runner\\npid %s\\nstart %s\\nboot %s\\nuptime %s\\nend\\n' "$$" "$hf_start" "$hf_boot" "$hf_up" > "$1" || exit 75

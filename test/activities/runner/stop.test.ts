@@ -60,7 +60,7 @@ test('a command that ignores TERM is killed within three seconds of an interrupt
     'trap "" TERM; setsid sleep 600 & sleep 600 & $READY; sleep 600',
   );
   expect(outcome.status).toBe('cancelled');
-  expect(outcome.output).toMatch(/sent TERM, and KILL after 2\.00 s; no exit code\]/);
+  expect(outcome.output).toMatch(/stopped by TERM or, after 2\.00 s, KILL; it left no exit code\]/);
   expect(took_ms).toBeLessThan(3_000);
   expect(bench.living()).toEqual([]);
   expect(await bash.reconcile(args, context)).toMatchObject({ status: 'completed', outcome });

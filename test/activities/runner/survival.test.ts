@@ -145,7 +145,9 @@ test('an intent of an earlier attempt says nothing about this one', async () => 
 
 test('an interrupt of a command whose runner is gone still ends what is left of it', async () => {
   const { args, context } = await leaveBehind(HELD);
-  killIfThere(await runnerPid(context));
+  const runner = await runnerPid(context);
+  killIfThere(runner);
+  await expect.poll(() => bench.living(), { interval: 5 }).not.toContain(runner);
   const interrupted = { ...context, signal: AbortSignal.abort() };
   await expect(bash.attach?.(args, interrupted)).rejects.toBeInstanceOf(RunnerLost);
   expect(bench.living()).toEqual([]);
