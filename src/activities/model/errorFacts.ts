@@ -12,6 +12,8 @@ export interface ErrorFacts {
   /** The provider's own words, or what happened to the connection. */
   text: string;
   headers: Headers | undefined;
+  /** The file system's, of the journal. */
+  isFile: boolean;
   /** Node's or undici's code of a network error (`ECONNREFUSED`, `UND_ERR_SOCKET`). */
   network: string | undefined;
 }
@@ -31,6 +33,7 @@ export function errorFacts(error: unknown): ErrorFacts {
       .toLowerCase(),
     text: textOf(error),
     headers: fields['headers'] instanceof Headers ? fields['headers'] : undefined,
+    isFile: typeof fields['path'] === 'string' || /^(ENOSPC|EDQUOT|EROFS)$/.test(asText(fields['code'])),
     network: networkCode(error),
   };
 }

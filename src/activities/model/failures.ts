@@ -23,10 +23,11 @@ interface Row {
 }
 
 /**
- * Turns any error of a model call into the failure that the activity throws: `type`, `nonRetryable`,
+ * Turns any error of a model call, one that was turned before included, into the failure that the activity throws: `type`, `nonRetryable`,
  * `nextRetryDelay` where the provider asked for one, and `details: [{remedy}]`. It never holds the key.
  */
 export function modelFailure(error: unknown, endpoint: Endpoint, now = Date.now()): ApplicationFailure {
+  if (error instanceof ApplicationFailure) return error;
   const facts = errorFacts(error);
   const row = TABLE.find(({ when }) => when(facts)) ?? OTHERWISE;
   const delay = row.retryable ? retryAfterMs(facts.headers, now) : undefined;
@@ -42,6 +43,14 @@ export function modelFailure(error: unknown, endpoint: Endpoint, now = Date.now(
 
 /** In this order: the first row that fits. */
 const TABLE: readonly Row[] = [
+  {
+    type: 'model.unavailable',
+    retryable: true,
+    when: ({ isFile }) => isFile,
+    what: 'The journal of model calls could not be used',
+    remedy: () =>
+      "Free space in HOLDFAST_HOME on the worker's host, or make it writable, then send a message.",
+  },
   {
     type: 'model.auth',
     retryable: false,
@@ -84,7 +93,7 @@ const TABLE: readonly Row[] = [
     type: 'model.rate_limited',
     retryable: false,
     when: ({ status, codes }) =>
-      status === 402 || /insufficient_quota|billing|insufficient_balance|credit/.test(codes),
+      status === 402 || /insufficient_quota|insufficient_balance|billing/.test(codes),
     what: 'The account at the model provider has no quota left',
     remedy: ({ base_url }) =>
       `Add credit or raise the limit of the account at ${place(base_url)}, then send a message.`,
@@ -92,8 +101,10 @@ const TABLE: readonly Row[] = [
   {
     type: 'model.auth',
     retryable: false,
-    when: ({ status, codes }) =>
-      status === 401 || status === 403 || /invalid_api_key|authentication|permission/.test(codes),
+    when: (facts) =>
+      facts.status === 401 ||
+      facts.status === 403 ||
+      says(facts, /invalid_api_key|authentication|permission/),
     what: 'The model provider refused the key',
     remedy: keyRemedy,
   },
@@ -108,8 +119,8 @@ const TABLE: readonly Row[] = [
   {
     type: 'model.rate_limited',
     retryable: true,
-    when: ({ status, codes }) =>
-      status === 408 || status === 409 || status === 429 || /rate_limit|too_many_requests/.test(codes),
+    when: (facts) =>
+      [408, 409, 429].includes(facts.status ?? 0) || says(facts, /rate_limit|too_many_requests/),
     what: 'The model provider asks to slow down',
     remedy: () =>
       'Nothing has to be done: the call is repeated. If it lasts, raise the rate limit at the provider.',
@@ -117,8 +128,8 @@ const TABLE: readonly Row[] = [
   {
     type: 'model.bad_request',
     retryable: false,
-    when: ({ status, codes }) =>
-      isBetween(status, 400, 499) || /invalid_request|invalid_prompt|bad_request/.test(codes),
+    when: (facts) =>
+      isBetween(facts.status, 400, 499) || says(facts, /invalid_request|invalid_prompt|bad_request/),
     what: 'The model provider refused the request',
     remedy: () =>
       "Read the provider's words. The session is intact: change the model or its settings and send a message.",
@@ -134,10 +145,10 @@ const OTHERWISE: Row = {
   remedy: waitRemedy,
 };
 
+/** The command line stores the key of its environment for the worker (host/credentials.ts). */
 function keyRemedy({ base_url }: Endpoint): string {
-  const variable =
-    base_url === null ? 'OPENAI_API_KEY' : 'OPENAI_API_KEY, or the key that is stored for this base URL,';
-  return `Set a valid key for ${place(base_url)} (${variable} in the worker's environment), restart the worker and send a message.`;
+  const address = base_url === null ? '' : ` (and OPENAI_BASE_URL to ${place(base_url)})`;
+  return `Set OPENAI_API_KEY to a valid key for ${place(base_url)}${address}, then send a message.`;
 }
 
 function waitRemedy({ base_url }: Endpoint): string {
@@ -152,14 +163,26 @@ function place(base_url: string | null): string {
   return origin + pathname;
 }
 
-function subject({ base_url, model }: Endpoint, { status, network }: ErrorFacts): string {
-  return [`${model} at ${place(base_url)}`, status && `HTTP ${status}`, network].filter(Boolean).join(', ');
+function subject({ base_url, model }: Endpoint, { status, network, headers }: ErrorFacts): string {
+  const id = headers?.get('x-request-id');
+  const facts = [
+    `${model} at ${place(base_url)}`,
+    status && `HTTP ${status}`,
+    network,
+    id && `request ${id}`,
+  ];
+  return facts.filter(Boolean).join(', ');
 }
 
 function quoted({ text }: ErrorFacts, { api_key }: Endpoint): string {
   const secretless =
     api_key !== undefined && api_key.length >= KEY_MIN_CHARS ? text.replaceAll(api_key, '[key]') : text;
   return cutToJsonBytes(cleanText(secretless), QUOTED_MAX_BYTES) || 'no explanation was given.';
+}
+
+/** Codes count where there is no status: with one, a server's own idea of a type proves nothing. */
+function says({ status, codes }: ErrorFacts, known: RegExp): boolean {
+  return status === undefined && known.test(codes);
 }
 
 function isBetween(status: number | undefined, low: number, high: number): boolean {

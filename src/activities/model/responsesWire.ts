@@ -9,7 +9,7 @@ import { cleanText } from './cleanText.ts';
 import { asRecord, asText, type JsonRecord } from './json.ts';
 import { providerId } from './provider.ts';
 import type { WireInput } from './request.ts';
-import { wireArguments, wireToolName } from './wireCall.ts';
+import { wireArguments, wireCallId, wireToolName } from './wireCall.ts';
 
 type AssistantMessage = Extract<ContextMessage, { role: 'assistant' }>;
 
@@ -52,7 +52,13 @@ function inputItems(message: ContextMessage, input: WireInput): ResponseInputIte
     case 'user':
       return [{ role: message.role, content: cleanText(message.text) }];
     case 'tool':
-      return [{ type: 'function_call_output', call_id: message.call_id, output: cleanText(message.text) }];
+      return [
+        {
+          type: 'function_call_output',
+          call_id: wireCallId(message.call_id),
+          output: cleanText(message.text),
+        },
+      ];
     case 'assistant':
       return assistantItems(message, ownReasoning(message, input));
     default:
@@ -101,7 +107,7 @@ function callItem(call: ModelToolCall | undefined): ResponseFunctionToolCall | u
   if (call === undefined) return undefined;
   return {
     type: 'function_call',
-    call_id: call.call_id,
+    call_id: wireCallId(call.call_id),
     name: wireToolName(call.tool),
     arguments: wireArguments(call.arguments),
   };

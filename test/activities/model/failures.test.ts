@@ -61,6 +61,8 @@ describe('the table', () => {
     [network('UND_ERR_CONNECT_TIMEOUT'), 'model.unavailable', AGAIN],
     [new ModelCallError('broken', 'cut'), 'model.unavailable', AGAIN],
     [new Error('never seen before'), 'model.unavailable', AGAIN],
+    [http(500, { message: 'template', type: 'invalid_request_error' }), 'model.unavailable', AGAIN],
+    [Object.assign(new Error('no space left'), { code: 'ENOSPC' }), 'model.unavailable', AGAIN],
     [new ModelCallError('stalled', 'silence'), 'model.stalled', AGAIN],
     [network('UND_ERR_HEADERS_TIMEOUT'), 'model.stalled', AGAIN],
     [
@@ -119,7 +121,9 @@ describe('what a failure says', () => {
 
   test('which variable to set', () => {
     const failure = modelFailure(http(401, { message: 'no' }), { ...ENDPOINT, base_url: null });
-    expect(JSON.stringify(failure.details)).toContain('api.openai.com (OPENAI_API_KEY in');
+    expect(failure.details).toEqual([
+      { remedy: 'Set OPENAI_API_KEY to a valid key for api.openai.com, then send a message.' },
+    ]);
   });
 
   test('long texts are cut, HTML is reduced to its title', () => {
@@ -128,6 +132,23 @@ describe('what a failure says', () => {
     );
     const page = http(502, '<html><head><title>Bad Gateway</title></head><body><p>nginx</p></body></html>');
     expect(modelFailure(page, ENDPOINT).message).toMatch(/: Bad Gateway$/);
+  });
+
+  test('the provider’s name for the request', () => {
+    const error = http(500, { message: 'oops' }, { 'x-request-id': 'req_1' });
+    expect(modelFailure(error, ENDPOINT).message).toContain('HTTP 500, request req_1)');
+  });
+
+  test('a full disk, which is no fault of the provider', () => {
+    const error = Object.assign(new Error('ENOSPC: no space left on device, write'), { code: 'ENOSPC' });
+    const { message, details } = modelFailure(error, ENDPOINT);
+    expect(message).toMatch(/^The journal .* ENOSPC: no space left on device/);
+    expect(JSON.stringify(details)).toContain('Free space in HOLDFAST_HOME');
+  });
+
+  test('the same when it is asked twice', () => {
+    const failure = modelFailure(http(401, { message: 'no' }), ENDPOINT);
+    expect(modelFailure(failure, ENDPOINT)).toBe(failure);
   });
 
   test('the code of a network error', () => {

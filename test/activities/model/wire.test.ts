@@ -188,6 +188,18 @@ describe('what goes back of odd calls', () => {
   });
 });
 
+test('an overlong call id is replaced alike in the call and in its result', () => {
+  const call_id = 'x'.repeat(41);
+  const messages: ContextMessage[] = [
+    assistant({ tool_calls: [{ call_id, tool: 'bash', arguments: '{}' }] }),
+    { role: 'tool', call_id, text: '' },
+  ];
+  const [call, result] = toResponsesRequest(input(messages)).input as { call_id: string }[];
+  expect(call?.call_id).toMatch(/^call_[0-9a-f]{35}$/);
+  expect(result?.call_id).toBe(call?.call_id);
+  expect(JSON.stringify(toChatRequest(input(messages)).messages)).not.toContain(call_id);
+});
+
 test('the digest is that of the messages as they are sent', () => {
   const request = { api: 'chat' as const, ...input(CONVERSATION) };
   const json = JSON.stringify(toChatRequest(request).messages);
