@@ -57,7 +57,7 @@ export function splice(file: string, { start, end, insert }: Splice): string {
 }
 
 /** How lines end in a piece of the file, else just after it, else just before it. */
-export function endAt(file: string, start: number, end: number): '\n' | '\r\n' {
+function endAt(file: string, start: number, end: number): '\n' | '\r\n' {
   const next = file.indexOf('\n', start);
   const at = next === -1 ? file.lastIndexOf('\n', end) : next;
   return at > 0 && file[at - 1] === '\r' ? '\r\n' : '\n';

@@ -35,14 +35,11 @@ export const listFiles = defineTool<Args>({
 });
 
 async function run(args: Args, context: ToolContext): Promise<ToolOutcome> {
-  const query = { ...args, path: args.path, glob: args.glob, options: ['--files', '--null'] };
+  const query = { path: args.path, glob: args.glob, options: ['--files', '--null'] };
   const { stdout, cut, errors } = await ripgrep({ ...query, max_bytes: NAMES_MAX_BYTES }, context);
   const files = cleanNames(stdout, cut !== undefined);
   const { relative } = await resolveInWorkspace(context.workspace, args.path ?? '.');
-  const place = `${relative}${args.glob === undefined ? '' : `, glob ${args.glob}`}`.slice(
-    0,
-    HEADER_MAX_BYTES / 4,
-  );
+  const place = targetLine(`${relative}${args.glob === undefined ? '' : `, glob ${args.glob}`}`);
   if (files.length === 0) {
     // A bad glob, for one.
     if (errors !== '') throw new Refusal(`Nothing could be listed: ${errors.slice(0, HEADER_MAX_BYTES)}`);

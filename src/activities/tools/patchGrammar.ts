@@ -11,7 +11,7 @@
  */
 
 /** One line of a hunk. */
-export interface HunkLine {
+interface HunkLine {
   kind: ' ' | '-' | '+';
   text: string;
 }

@@ -63,7 +63,8 @@ export async function ripgrep(query: RipgrepQuery, context: ToolContext): Promis
 }
 
 function argumentsFor({ options, glob }: RipgrepQuery, place: string): string[] {
-  const globs = glob === undefined ? [] : [glob];
+  const globs = glob === undefined || glob === '' ? [] : [glob];
+  if (glob?.includes('\0')) throw new Refusal('Expected a glob, found one with NUL in it.');
   // The last glob that matches decides, so ours come after the model's.
   globs.push(`!${STAGED_GLOB}`);
   if (!place.split('/').includes('.git')) globs.push('!.git');
@@ -77,7 +78,7 @@ function argumentsFor({ options, glob }: RipgrepQuery, place: string): string[] 
     ...options,
     ...globs.map((pattern) => `--glob=${pattern}`),
     '--',
-    `./${place}`,
+    place === '.' ? './' : `./${place}`,
   ];
 }
 

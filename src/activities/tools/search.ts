@@ -81,14 +81,17 @@ function describe(result: RipgrepResult): string {
     shown.length === lines.length && !result.cut
       ? total
       : `${shown.length} of ${total}; narrow the search by pattern, path or glob to see the others`;
-  const time = result.cut === 'time' ? ` Stopped after ${SEARCH_MAX_MS / 1000} s.` : '';
-  return `[${header}.${time}${errors === '' ? '' : ` Not everything could be searched: ${errors}`}]\n${shown.join('\n')}`;
+  const remarks = [
+    header,
+    ...(result.cut === 'time' ? [`Stopped after ${SEARCH_MAX_MS / 1000} s`] : []),
+    ...(errors === '' ? [] : [`Not everything could be searched: ${errors}`]),
+  ];
+  return `[${remarks.join('. ')}]\n${shown.join('\n')}`;
 }
 
-function linesOf({ stdout, cut }: RipgrepResult): string[] {
+function linesOf({ stdout }: RipgrepResult): string[] {
   const lines = cleanText(stdout).split('\n');
   // What follows the last line end is nothing, or half a line.
   lines.pop();
-  if (cut === 'time' && lines.length === 0) return [];
   return lines.map((line) => withoutDot(line.replace(/\r$/, '')));
 }

@@ -5,7 +5,7 @@
  */
 
 /** What NUL is shown as: U+2400. */
-export const NUL_SIGN = '␀';
+const NUL_SIGN = '␀';
 /** A code point has at most this many bytes. */
 export const CODE_POINT_MAX_BYTES = 4;
 

@@ -33,6 +33,9 @@ function nearest(name: string, names: string[]): string[] {
   const wanted = name.toLowerCase();
   const tolerance = Math.max(2, Math.floor(wanted.length / 3));
   return names
+    .filter(
+      (found) => found.length - wanted.length <= tolerance || found.toLowerCase().startsWith(stemOf(wanted)),
+    )
     .map((found) => ({ found, distance: distanceOf(wanted, found.toLowerCase()) }))
     .filter(({ distance }) => distance <= tolerance)
     .toSorted((a, b) => a.distance - b.distance || (a.found < b.found ? -1 : 1))
@@ -42,9 +45,13 @@ function nearest(name: string, names: string[]): string[] {
 
 /** One name inside of the other (another extension, a suffix) is near too. */
 function distanceOf(wanted: string, found: string): number {
-  const stem = wanted.replace(/\.[^.]*$/, '');
+  const stem = stemOf(wanted);
   if (stem.length > 2 && found.startsWith(stem)) return 1;
   return levenshtein(wanted, found);
+}
+
+function stemOf(name: string): string {
+  return name.replace(/\.[^.]*$/, '');
 }
 
 function levenshtein(a: string, b: string): number {

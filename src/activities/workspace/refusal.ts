@@ -1,7 +1,8 @@
 /** A tool's own failure on its way from a helper to the model: a result, never an error of the system. */
+import { OUTPUT_MAX_BYTES } from '../../domain/limits.ts';
 import type { FileVersion, ToolOutcome } from '../../domain/tool.ts';
 import { hasCode } from '../../host/files.ts';
-import { cleanString } from '../tools/utf8.ts';
+import { takeStart } from '../tools/utf8.ts';
 
 /** Thrown by helpers; `settle` turns it into the outcome that it carries. */
 export class Refusal extends Error {
@@ -11,7 +12,9 @@ export class Refusal extends Error {
   constructor(output: string, versions?: FileVersion[]) {
     super(output);
     this.name = 'Refusal';
-    this.outcome = { status: 'failed', output: cleanString(output), ...(versions && { versions }) };
+    // Bounded here for all: a refusal repeats what it was given, a path of 500 kB too.
+    const { text } = takeStart(Buffer.from(output), 0, OUTPUT_MAX_BYTES);
+    this.outcome = { status: 'failed', output: text, ...(versions && { versions }) };
   }
 }
 

@@ -7,7 +7,7 @@ import type { WorkspacePath } from './paths.ts';
 import { Refusal, refusalOf } from './refusal.ts';
 
 /** A file that is edited is held in memory, several times over. */
-export const EDITED_FILE_MAX_BYTES = 64 * 1024 * 1024;
+const EDITED_FILE_MAX_BYTES = 64 * 1024 * 1024;
 
 const CHUNK_BYTES = 256 * 1024;
 

@@ -75,7 +75,7 @@ export async function writeChanges(
 }
 
 /** Throws when the run was interrupted; only to be called while nothing has been changed. */
-export function stopIfInterrupted(context: ToolContext): void {
+function stopIfInterrupted(context: ToolContext): void {
   if (context.signal.aborted) throw new Interrupted('Interrupted before anything was changed.');
 }
 
