@@ -18,9 +18,11 @@ export class SealedFileError extends Error {
   }
 }
 
-/** Replaces `path` atomically with `content` and its digest. */
-export async function writeSealed(path: string, content: object): Promise<void> {
-  await writeFileAtomic(path, `${JSON.stringify({ ...content, digest: digestOf(content) })}\n`);
+/** Replaces `path` atomically with `content` and its digest. Resolves with the file's text. */
+export async function writeSealed(path: string, content: object): Promise<string> {
+  const text = `${JSON.stringify({ ...content, digest: digestOf(content) })}\n`;
+  await writeFileAtomic(path, text);
+  return text;
 }
 
 /**

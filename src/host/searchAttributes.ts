@@ -23,4 +23,3 @@ export const SEARCH_ATTRIBUTES = {
 } as const;
 
 export type SearchAttributeName = keyof typeof SEARCH_ATTRIBUTES;
-export type SearchAttributeType = (typeof SEARCH_ATTRIBUTES)[SearchAttributeName];

@@ -22,10 +22,6 @@ export interface WorkerFile extends ProcessIdentity {
 /** What is written: the root as well, since a home may be copied while its worker runs. */
 type Stored = WorkerFile & { home: string };
 
-export function workerFilePath(home: Home): string {
-  return join(home.root, 'worker.json');
-}
-
 /** Says what the worker is now; replaces what it, or a worker before it, has said. */
 export async function writeWorkerFile(home: Home, worker: WorkerFile): Promise<void> {
   await writeSealed(workerFilePath(home), { ...worker, home: home.root });
@@ -42,6 +38,10 @@ export async function readLivingWorker(home: Home): Promise<WorkerFile | undefin
   if (stored === undefined || stored.home !== home.root) return undefined;
   const { home: _home, ...worker } = stored;
   return (await isAlive(worker)) ? worker : undefined;
+}
+
+function workerFilePath(home: Home): string {
+  return join(home.root, 'worker.json');
 }
 
 async function readStored(home: Home): Promise<Stored | undefined> {

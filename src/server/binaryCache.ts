@@ -12,7 +12,7 @@ import { checkVersion, PINNED_CLI_VERSION } from './version.ts';
 const WORK_PREFIX = '.install-';
 
 /** `XDG_CACHE_HOME/holdfast` or `~/.cache/holdfast` (XDG base directory specification); `~/Library/Caches/holdfast` on macOS. */
-export function cacheFolder(env: NodeJS.ProcessEnv): string {
+function cacheFolder(env: NodeJS.ProcessEnv): string {
   const home = env['HOME'] || homedir();
   if (process.platform === 'darwin') return join(home, 'Library', 'Caches', 'holdfast');
   const xdg = env['XDG_CACHE_HOME'] ?? '';

@@ -35,24 +35,30 @@ export async function runDoctor(
 
 /** `GET {baseUrl}/models` with the key: whether the model endpoint is there and takes the key. Never rejects. */
 export async function checkModelEndpoint(baseUrl: string, apiKey: string | undefined): Promise<Check> {
+  const name = 'model endpoint';
   const url = `${baseUrl.replace(/\/+$/, '')}/models`;
-  return await guarded('model endpoint', async () => {
+  const remedy =
+    'Check the base URL (OPENAI_BASE_URL; it usually ends in /v1), and that this machine reaches it.';
+  try {
     const response = await fetch(url, {
       headers: apiKey ? { authorization: `Bearer ${apiKey}` } : {},
       signal: AbortSignal.timeout(MODEL_TIMEOUT_MS),
     });
     await response.body?.cancel();
     const found = `GET ${url}: HTTP ${response.status}`;
-    if (response.ok) return { ok: true, found };
-    const denied = response.status === 401 || response.status === 403;
-    return {
-      ok: false,
-      found,
-      remedy: denied
-        ? `Give a key that this endpoint takes (OPENAI_API_KEY); ${apiKey ? 'the one given was refused' : 'none was given'}.`
-        : 'Check the base URL (OPENAI_BASE_URL); it usually ends in /v1. Some services have no list of models and work nonetheless.',
-    };
-  });
+    if (response.ok) return { name, ok: true, found };
+    return { name, ok: false, found, remedy: isDenied(response.status) ? keyRemedy(apiKey) : remedy };
+  } catch (error) {
+    return { name, ok: false, found: `GET ${url}: ${text(error)}`, remedy };
+  }
+}
+
+function isDenied(status: number): boolean {
+  return status === 401 || status === 403;
+}
+
+function keyRemedy(apiKey: string | undefined): string {
+  return `Give a key that this endpoint takes (OPENAI_API_KEY); ${apiKey ? 'the one given was refused' : 'none was given'}.`;
 }
 
 async function checkService(home: Home, service: DoctorOptions['service']): Promise<Check[]> {
@@ -128,7 +134,6 @@ async function guarded(name: string, check: () => Promise<Finding>): Promise<Che
 }
 
 const REMEDIES: Partial<Record<string, string>> = {
-  'model endpoint': 'Check the base URL (OPENAI_BASE_URL), and that this machine reaches it.',
   'namespace retention': 'Check that the namespace exists and may be read.',
   'search attributes': 'Check that the namespace exists and that its search attributes may be listed.',
   server: 'Run `holdfast up`.',

@@ -25,7 +25,7 @@ export async function readLiving(home: Home): Promise<Living> {
   const [supervisor, server, recorded] = await Promise.all(
     [state?.supervisor, state?.server.process, state?.worker?.process].map(living),
   );
-  const worker = recorded ?? workerFile;
+  const worker = recorded ?? identityOf(workerFile);
   return { state, supervisor, server, ports: state?.ports, worker, workerFile };
 }
 
@@ -45,11 +45,15 @@ export async function findLiving(home: Home): Promise<Living> {
     supervisor: undefined,
     server: server?.process,
     ports: server?.ports,
-    worker: workerFile,
+    worker: identityOf(workerFile),
     workerFile,
   };
 }
 
 async function living(identity: ProcessIdentity | null | undefined): Promise<ProcessIdentity | undefined> {
   return identity && (await isAlive(identity)) ? identity : undefined;
+}
+
+function identityOf(file: WorkerFile | undefined): ProcessIdentity | undefined {
+  return file && { pid: file.pid, start: file.start, boot: file.boot };
 }

@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { hasCode } from '../host/files.ts';
 import type { Home } from '../host/home.ts';
 
-export const MAX_LOG_BYTES = 10 * 1024 * 1024;
+const MAX_LOG_BYTES = 10 * 1024 * 1024;
 /** With the file that is written to: `x.log`, `x.log.1`, `x.log.2`. */
 const LOG_FILES = 3;
 /** What an error quotes is looked for in this much of the end. */

@@ -3,7 +3,7 @@
  * search attributes. Works on the embedded server and on a shared cluster.
  */
 import type { Connection } from '@temporalio/client';
-import { SEARCH_ATTRIBUTES } from '../host/searchAttributes.ts';
+import { SEARCH_ATTRIBUTES, type SearchAttributeName } from '../host/searchAttributes.ts';
 
 /**
  * 100 years, the most that a server takes: it caps whatever is longer to 876000 h (`ValidateAndCapProtoDuration`
@@ -111,8 +111,7 @@ async function addSearchAttributes(connection: Connection, report: NamespaceRepo
     const { missing, mistyped } = await lackingSearchAttributes(connection, namespace);
     report.problems.push(...mistyped.map((name) => mistypedProblem(namespace, name)));
     for (const name of missing) {
-      if (await addOne(connection, namespace, name as keyof typeof SEARCH_ATTRIBUTES))
-        report.added.push(name);
+      if (await addOne(connection, namespace, name as SearchAttributeName)) report.added.push(name);
     }
     if (missing.length > 0) await untilUsable(connection, namespace, missing);
   } catch (error) {
@@ -126,7 +125,7 @@ async function addSearchAttributes(connection: Connection, report: NamespaceRepo
 async function addOne(
   connection: Connection,
   namespace: string,
-  name: keyof typeof SEARCH_ATTRIBUTES,
+  name: SearchAttributeName,
 ): Promise<boolean> {
   try {
     const searchAttributes = { [name]: INDEXED_VALUE_TYPES[SEARCH_ATTRIBUTES[name]] };
@@ -161,7 +160,7 @@ async function within<T>(connection: Connection, call: () => Promise<T>): Promis
 }
 
 function mistypedProblem(namespace: string, name: string): string {
-  const type = SEARCH_ATTRIBUTES[name as keyof typeof SEARCH_ATTRIBUTES];
+  const type = SEARCH_ATTRIBUTES[name as SearchAttributeName];
   return `Expected search attribute ${name} of type ${type} in namespace ${namespace}, found another type. Remove it there (temporal operator search-attribute remove --namespace ${namespace} --name ${name}), or use another namespace.`;
 }
 

@@ -59,8 +59,9 @@ export async function readState(home: Home): Promise<State | undefined> {
   return state?.home === home.root ? state : undefined;
 }
 
-export async function writeState(home: Home, state: State): Promise<void> {
-  await writeSealed(home.stateFile, state);
+/** Resolves with the file's text. */
+export async function writeState(home: Home, state: State): Promise<string> {
+  return await writeSealed(home.stateFile, state);
 }
 
 export async function removeState(home: Home): Promise<void> {

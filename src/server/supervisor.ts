@@ -2,9 +2,8 @@
  * Keeps one home's server and worker running. Everything that it knows is in the state file before it is
  * relied on, so that it can be killed at any moment and the next one goes on from there.
  */
-import { stat } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { hasCode } from '../host/files.ts';
+import { hasCode, readFileIfThere } from '../host/files.ts';
 import type { Home } from '../host/home.ts';
 import { identifyProcess, type ProcessIdentity } from '../host/process.ts';
 import { removeWorkerFile } from '../host/workerFile.ts';
@@ -46,8 +45,8 @@ export class Supervisor {
   #replacingWorker = false;
   #wake = new AbortController();
   #saving: Promise<void> = Promise.resolve();
-  /** Tells our state file from what somebody else has put there. */
-  #written = '';
+  /** The text of our state file, to tell it from what somebody else has put there. */
+  #written: string | undefined;
   #rotatedAt = 0;
 
   private constructor(options: SupervisorOptions, self: ProcessIdentity, ports: Ports) {
@@ -171,8 +170,8 @@ export class Supervisor {
 
   /** Writes the state again if it was removed or changed. False when the home itself is gone. */
   async #keepStateFile(): Promise<boolean> {
-    if ((await fingerprint(this.#options.home.stateFile)) === this.#written) return true;
-    return await this.#trySave();
+    const found = await readFileIfThere(this.#options.home.stateFile);
+    return found === this.#written || (await this.#trySave());
   }
 
   /** False when the home is gone. Any other failure is logged: a full disk passes, and what runs goes on. */
@@ -189,8 +188,7 @@ export class Supervisor {
   async #save(): Promise<void> {
     const { home } = this.#options;
     const write = async (): Promise<void> => {
-      await writeState(home, this.#state());
-      this.#written = await fingerprint(home.stateFile);
+      this.#written = await writeState(home, this.#state());
       await this.#options.onSaved?.();
     };
     // One after the other, the newest last; a failure is told to its caller and does not stop the next.
@@ -228,15 +226,5 @@ export class Supervisor {
   async #pause(signal: AbortSignal): Promise<void> {
     await sleep(POLL_MS, undefined, { signal: this.#wake.signal }).catch(() => {});
     if (!signal.aborted) this.#wake = new AbortController();
-  }
-}
-
-async function fingerprint(path: string): Promise<string> {
-  try {
-    const { ino, mtimeMs, size } = await stat(path);
-    return `${ino} ${mtimeMs} ${size}`;
-  } catch (error) {
-    if (hasCode(error, 'ENOENT')) return '';
-    throw error;
   }
 }

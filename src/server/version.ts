@@ -33,7 +33,7 @@ export async function checkVersion(path: string): Promise<VersionCheck> {
 }
 
 /** Reads `temporal version 1.9.1 (Server 1.32.0, UI 2.54.1)`. */
-export function readVersion(path: string, output: string): VersionCheck {
+function readVersion(path: string, output: string): VersionCheck {
   const [, version, serverVersion] = /^temporal version (\S+) \(Server ([^,)\s]+)/m.exec(output) ?? [];
   if (version === undefined || serverVersion === undefined) {
     return {

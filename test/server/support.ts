@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
+import { execa } from 'execa';
 import { homeAt, prepareHome, type Home } from '../../src/host/home.ts';
 import { isAlive, type ProcessIdentity } from '../../src/host/process.ts';
 import { findLiving } from '../../src/server/living.ts';
@@ -67,6 +68,15 @@ export async function until(what: string, condition: () => Promise<boolean> | bo
     if (Date.now() > deadline) throw new Error(`Expected ${what}, and it did not come.`);
     await sleep(CONDITION_POLL_MS);
   }
+}
+
+/** How many servers work on a database. */
+export async function serversOn(databaseFile: string): Promise<number> {
+  // `pgrep` leaves itself out; it exits with 1 when it finds none.
+  const { stdout } = await execa('pgrep', ['-f', `start-dev.*--db-filename ${databaseFile} `], {
+    reject: false,
+  });
+  return stdout.split('\n').filter((line) => line !== '').length;
 }
 
 /** `address:port` in hex, as /proc/net/tcp has it, of all that a process listens on. Linux alone. */
