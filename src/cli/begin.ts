@@ -73,10 +73,11 @@ export async function changeByFlags(service: Service, session_id: string, option
 
 /** A session's folder is its own: another one is an explicit step, not a flag in passing. */
 export function refuseWorkspace(options: Options, id: string): void {
-  if (options['workspace'] === undefined) return;
+  const given = options['workspace'] as string | undefined;
+  if (given === undefined) return;
   throw new HoldfastError(
     'usage',
-    `Expected no --workspace for session ${id}, which keeps its own, found ${String(options['workspace'])}.`,
+    `Expected no --workspace for session ${id}, which keeps its own, found ${given}.`,
     `Bind it to another folder with \`holdfast rebind ${id} DIR\`.`,
   );
 }

@@ -3,8 +3,10 @@ import { EXIT, HoldfastError, type ExitCode } from '../client/errors.ts';
 import { followRun } from '../client/run.ts';
 import type { RunTracker } from '../client/runTracker.ts';
 import { decide, interrupt } from '../client/send.ts';
+import type { RunOutcome } from '../client/outcome.ts';
 import type { Service } from '../client/service.ts';
 import { Progress } from '../ui/progress.ts';
+import type { Screen } from '../ui/screen.ts';
 import { oneLine } from '../ui/text.ts';
 import { askYesNo } from './ask.ts';
 import type { Begun } from './begin.ts';
@@ -23,7 +25,7 @@ export async function followHeadless(
 ): Promise<ExitCode> {
   const { screen } = context;
   const json = options['json'] === true;
-  const progress = new Progress(screen);
+  const progress = new Progress(screen, { asks: screen.terminal.interactive && !json });
   const stop = new Stop(context, service, begun.session_id, by);
   stop.after(options['timeout'] as number | undefined);
   try {
@@ -132,7 +134,6 @@ async function askForAll(
 
 /** Says how it ended. The answer is the only thing on stdout. */
 function conclude({ screen }: Context, { session_id }: Begun, run: RunTracker, json: boolean): ExitCode {
-  const again = `session ${session_id}, go on with: holdfast resume ${session_id}`;
   if (run.outcome === null) {
     if (run.pending.size > 0) throw waitingForPerson(session_id, run);
     throw new HoldfastError(
@@ -142,10 +143,17 @@ function conclude({ screen }: Context, { session_id }: Begun, run: RunTracker, j
       EXIT.runFailed,
     );
   }
-  const { status, error, exit_code } = run.outcome;
-  if (status === 'success' && !json && !screen.terminal.live && run.answer !== null) {
+  // On a terminal it was written while it came.
+  const piped = !json && !screen.terminal.live;
+  if (piped && run.outcome.status === 'success' && run.answer !== null) {
     screen.print(run.answer.replace(/\n+$/, ''));
   }
+  sayOutcome(screen, run.outcome);
+  screen.note(screen.styles.dim(`session ${session_id}, go on with: holdfast resume ${session_id}`));
+  return run.outcome.exit_code;
+}
+
+function sayOutcome(screen: Screen, { status, error, exit_code }: RunOutcome): void {
   if (status === 'failed') {
     const { message, remedy } = error ?? { message: 'no reason was given', remedy: '' };
     screen.note(screen.styles.bad(`holdfast: the run failed: ${oneLine(message)}`));
@@ -154,8 +162,6 @@ function conclude({ screen }: Context, { session_id }: Begun, run: RunTracker, j
   if (exit_code === EXIT.waitingForPerson) {
     screen.note(screen.styles.warn('! the run waits for you: look at what is uncertain, then go on'));
   }
-  screen.note(screen.styles.dim(again));
-  return exit_code;
 }
 
 function waitingForPerson(session_id: string, run: RunTracker): HoldfastError {

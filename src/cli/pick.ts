@@ -3,6 +3,7 @@ import { HoldfastError } from '../client/errors.ts';
 import type { ListedSession } from '../client/list.ts';
 import { sessionLines } from '../ui/sessionLines.ts';
 import { askLine } from './ask.ts';
+import type { Screen } from '../ui/screen.ts';
 import type { Context } from './context.ts';
 
 const OFFERED = 20;
@@ -20,15 +21,20 @@ export async function pickSession(
     );
   }
   const offered = sessions.slice(0, OFFERED);
+  printOffer(screen, offered);
+  for (;;) {
+    const answer = await askLine(screen, 'which? ');
+    if (answer === undefined || answer.trim() === '') return undefined;
+    const wanted = answer.trim();
+    const chosen = offered[Number(wanted) - 1] ?? offered.find(({ session_id }) => session_id === wanted);
+    if (chosen !== undefined) return chosen.session_id;
+  }
+}
+
+function printOffer(screen: Screen, offered: ListedSession[]): void {
   for (const [index, session] of offered.entries()) {
     const [first = '', ...rest] = sessionLines([session], screen.terminal.columns - 4, screen.styles);
     screen.print(`${String(index + 1).padStart(2)}  ${first}`);
     for (const line of rest) screen.print(`    ${line}`);
-  }
-  for (;;) {
-    const answer = (await askLine(screen, 'which? '))?.trim();
-    if (answer === undefined || answer === '') return undefined;
-    const chosen = offered[Number(answer) - 1] ?? offered.find(({ session_id }) => session_id === answer);
-    if (chosen !== undefined) return chosen.session_id;
   }
 }

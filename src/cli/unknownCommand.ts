@@ -20,7 +20,7 @@ export function refuseUnknownCommand([word]: string[]): void {
 /** Levenshtein's. */
 function distance(a: string, b: string): number {
   let row = Array.from({ length: b.length + 1 }, (_, index) => index);
-  for (const [i, letter] of [...a].entries()) {
+  for (const [i, letter] of Array.from(a).entries()) {
     const next = [i + 1];
     for (let j = 0; j < b.length; j++) {
       const same = letter === b[j] ? 0 : 1;

@@ -19,7 +19,7 @@ type Fields = Record<string, { data?: Uint8Array | null }> | null | undefined;
 
 /** Decoded by hand: the SDK's way takes four times as long, which a list of thousands would show. */
 export function attributesOfExecution(fields: Fields): SeenAttributes {
-  const text = (name: SearchAttributeName): string => String(decode(fields, name) ?? '');
+  const text = (name: SearchAttributeName): string => asText(decode(fields, name));
   const number = (name: SearchAttributeName): number => Number(decode(fields, name) ?? 0);
   const time = (name: SearchAttributeName): string => {
     const value = decode(fields, name);
@@ -37,6 +37,10 @@ export function attributesOfExecution(fields: Fields): SeenAttributes {
     created_at: time('HoldfastCreatedAt'),
     updated_at: time('HoldfastUpdatedAt'),
   };
+}
+
+function asText(value: unknown): string {
+  return typeof value === 'string' ? value : '';
 }
 
 function decode(fields: Fields, name: SearchAttributeName): unknown {

@@ -7,7 +7,7 @@ import {
 import type { SessionSettings, WorkspaceBinding } from '../domain/event.ts';
 import { SESSION_TASK_QUEUE, workflowId } from '../domain/ids.ts';
 import { TITLE_MAX_CHARS } from '../domain/limits.ts';
-import type { SEARCH_ATTRIBUTES } from '../host/searchAttributes.ts';
+import type { SearchAttributeName } from '../host/searchAttributes.ts';
 import {
   SESSION_WORKFLOW,
   type MessageSignal,
@@ -117,10 +117,6 @@ async function start(service: Service, session: NewSession, sent: Sent): Promise
 }
 
 function attributesOf(input: Extract<SessionInput, { kind: 'new' }>): SearchAttributePair[] {
-  const keyword = (name: keyof typeof SEARCH_ATTRIBUTES, value: string): SearchAttributePair => ({
-    key: defineSearchAttributeKey(name, 'KEYWORD'),
-    value: clip(value, KEYWORD_MAX_CHARS),
-  });
   const now = new Date();
   // Until a worker takes the session up, this is all that lists know of it.
   return [
@@ -135,6 +131,10 @@ function attributesOf(input: Extract<SessionInput, { kind: 'new' }>): SearchAttr
     { key: defineSearchAttributeKey('HoldfastCreatedAt', 'DATETIME'), value: now },
     { key: defineSearchAttributeKey('HoldfastUpdatedAt', 'DATETIME'), value: now },
   ];
+}
+
+function keyword(name: SearchAttributeName, value: string): SearchAttributePair {
+  return { key: defineSearchAttributeKey(name, 'KEYWORD'), value: clip(value, KEYWORD_MAX_CHARS) };
 }
 
 function explain(error: unknown, service: Service): unknown {

@@ -6,7 +6,7 @@ import { setTimeout as delay } from 'node:timers/promises';
 import type { SessionEvent } from '../domain/event.ts';
 import { EXIT, HoldfastError } from './errors.ts';
 import { readEvents } from './events.ts';
-import { watchHistory } from './history.ts';
+import { watchHistory, type HistoryWatch } from './history.ts';
 import { watchLive, type Delta } from './live.ts';
 import { pauseAfter } from './retry.ts';
 import type { Service } from './service.ts';
@@ -93,19 +93,23 @@ class Follower {
   #watch(): void {
     const signal = this.#signal;
     const onService = (reachable: boolean): void => this.#tell({ part: 'service', reachable });
-    void watchHistory(this.#service, this.#session_id, { wake: this.#wake, onService, signal }).then(
-      () => {
-        this.#closed = true;
-        this.#wake.now();
-      },
-      () => {}, // aborted
-    );
+    void this.#untilClosed({ wake: this.#wake, onService, signal });
     void watchLive(this.#service.home.liveSocket, this.#session_id, {
       onDelta: (delta) => this.#options.onDelta?.(delta),
       onEvent: () => this.#wake.now(),
       onWorker: (reachable) => this.#tell({ part: 'worker', reachable }),
       signal,
     });
+  }
+
+  async #untilClosed(watch: HistoryWatch): Promise<void> {
+    try {
+      await watchHistory(this.#service, this.#session_id, watch);
+    } catch {
+      return; // aborted
+    }
+    this.#closed = true;
+    this.#wake.now();
   }
 
   /** Tells all events that there are, however often the asking has to begin again. */

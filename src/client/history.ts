@@ -3,6 +3,7 @@
  * what; whoever wakes asks the workflow.
  */
 import { setTimeout as delay } from 'node:timers/promises';
+import type { WorkflowService } from '@temporalio/client';
 import { workflowId } from '../domain/ids.ts';
 import { isNotFound } from './grpc.ts';
 import { pauseAfter } from './retry.ts';
@@ -59,20 +60,15 @@ async function poll(
   cursor: Cursor,
   { wake, signal }: HistoryWatch,
 ): Promise<'open' | 'closed' | 'again'> {
-  const { history, nextPageToken } = await service.call(
-    async (client) =>
-      client.workflowService.getWorkflowExecutionHistory({
-        namespace: service.endpoint.namespace,
-        execution: { workflowId: workflowId(session_id), ...(cursor.runId && { runId: cursor.runId }) },
-        waitNewEvent: true,
-        ...(cursor.token && { nextPageToken: cursor.token }),
-      }),
-    { deadline_ms: POLL_DEADLINE_MS, budget_ms: 0, signal },
-  );
+  const { history, nextPageToken } = await readHistory(service, session_id, cursor, signal);
   const events = history?.events ?? [];
   cursor.token = nextPageToken?.length ? nextPageToken : null;
   if (events.some(({ eventType }) => Number(eventType) === TASK_COMPLETED)) wake.now();
-  const last = events.at(-1);
+  return placeCursor(cursor, events.at(-1));
+}
+
+/** Goes on with the next Temporal run when the last event says so. */
+function placeCursor(cursor: Cursor, last: HistoryEvent | undefined): 'open' | 'closed' | 'again' {
   const type = Number(last?.eventType);
   if (CLOSED.has(type)) return 'closed';
   if (type === CONTINUED_AS_NEW) {
@@ -82,4 +78,25 @@ async function poll(
   }
   // Without a token the next poll would answer at once with all of the history.
   return cursor.token === null ? 'again' : 'open';
+}
+
+type HistoryReply = Awaited<ReturnType<WorkflowService['getWorkflowExecutionHistory']>>;
+type HistoryEvent = NonNullable<NonNullable<HistoryReply['history']>['events']>[number];
+
+async function readHistory(
+  service: Service,
+  session_id: string,
+  { runId, token }: Cursor,
+  signal: AbortSignal,
+): Promise<HistoryReply> {
+  return service.call(
+    async (client) =>
+      client.workflowService.getWorkflowExecutionHistory({
+        namespace: service.endpoint.namespace,
+        execution: { workflowId: workflowId(session_id), ...(runId && { runId }) },
+        waitNewEvent: true,
+        ...(token && { nextPageToken: token }),
+      }),
+    { deadline_ms: POLL_DEADLINE_MS, budget_ms: 0, signal },
+  );
 }

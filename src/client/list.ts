@@ -83,7 +83,7 @@ function queryOf({ user_id, prefix }: ListOptions): string {
 
 function read(execution: Execution): Found {
   const seen = attributesOfExecution(execution.searchAttributes?.indexedFields);
-  const closed = execution.status === COMPLETED;
+  const closed = Number(execution.status) === COMPLETED;
   return {
     started: Number(execution.startTime?.seconds ?? 0) + (execution.startTime?.nanos ?? 0) / 1e9,
     session: {

@@ -2,6 +2,7 @@
 import type { SessionEvent } from '../domain/event.ts';
 import type { KnownFacts } from './facts.ts';
 import type { RunError } from '../domain/failure.ts';
+import type { RunSummary } from '../domain/session.ts';
 import { EXIT, type ExitCode } from './errors.ts';
 
 /** `waiting`: the run goes on when a person has decided. `none`: there was no run. */
@@ -34,21 +35,21 @@ export function outcomeOfSession(facts: KnownFacts): RunOutcome | undefined {
     return { status: 'waiting', exit_code: EXIT.waitingForPerson, run_id, error: null };
   }
   if (facts.run_state === 'running' || facts.queued > 0 || last?.status === 'running') return undefined;
-  if (last === undefined) return { status: 'none', exit_code: EXIT.done, run_id: null, error: null };
-  const status = last.status as RunFinished['status'];
+  return outcomeOfLastRun(facts, last);
+}
+
+function outcomeOfLastRun(facts: KnownFacts, last: RunSummary | undefined): RunOutcome {
+  if (last === undefined || last.status === 'running') {
+    return { status: 'none', exit_code: EXIT.done, run_id: null, error: null };
+  }
+  const { status, run_id, error } = last;
   const waits =
     status === 'interrupted' && facts.settings.on_interrupt === 'wait' && facts.uncertain.length > 0;
-  const exit_code = waits ? EXIT.waitingForPerson : exitCodeOf(status, last.error);
-  return { status, exit_code, run_id, error: last.error };
+  return { status, exit_code: waits ? EXIT.waitingForPerson : exitCodeOf(status, error), run_id, error };
 }
 
 function exitCodeOf(status: RunFinished['status'], error: RunError | null): ExitCode {
-  switch (status) {
-    case 'success':
-      return EXIT.done;
-    case 'interrupted':
-      return EXIT.interrupted;
-    case 'failed':
-      return error?.code === 'workspace.not_found' ? EXIT.workspaceNotFound : EXIT.runFailed;
-  }
+  if (status === 'success') return EXIT.done;
+  if (status === 'interrupted') return EXIT.interrupted;
+  return error?.code === 'workspace.not_found' ? EXIT.workspaceNotFound : EXIT.runFailed;
 }

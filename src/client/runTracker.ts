@@ -23,18 +23,21 @@ export class RunTracker {
 
   /** Takes the next event; true when it belongs to the message or its run. */
   take(event: SessionEvent): boolean {
+    if (this.#takeBeginning(event)) return true;
+    if (this.run_id === null || event.run_id !== this.run_id) return false;
+    this.#takeOwn(event);
+    return true;
+  }
+
+  #takeBeginning(event: SessionEvent): boolean {
     if (event.type === 'user_message' && event.message_id === this.#message_id) {
       if (this.stage === 'unseen') this.stage = 'queued';
       // A steering message enters the run under way, unless that ends before it could.
       if (event.delivery === 'steer' && event.run_id !== undefined) this.#enter(event.run_id);
       return true;
     }
-    if (event.type === 'run_started' && event.message_ids.includes(this.#message_id)) {
-      this.#enter(event.run_id ?? null);
-      return true;
-    }
-    if (this.run_id === null || event.run_id !== this.run_id) return false;
-    this.#takeOwn(event);
+    if (event.type !== 'run_started' || !event.message_ids.includes(this.#message_id)) return false;
+    this.#enter(event.run_id ?? null);
     return true;
   }
 

@@ -110,9 +110,6 @@ async function readLayers({ home, workspace, env, flags = {} }: SettingsSources)
   for (const [variable, key] of Object.entries(VARIABLES)) {
     if (env[variable]) given[key] = env[variable];
   }
-  const variableOf = (key: string): string =>
-    Object.entries(VARIABLES).find(([, name]) => name === key)?.[0] ?? key;
-  const flagOf = (key: string): string => `--${key.replaceAll('_', '-')}`;
   const layers: Layer[] = [
     { origin: 'flag', values: checkSettings(flags, flagOf), source: flagOf },
     { origin: 'environment', values: checkSettings(given, variableOf), source: variableOf },
@@ -126,6 +123,14 @@ async function readLayers({ home, workspace, env, flags = {} }: SettingsSources)
     if (values !== undefined) layers.push({ origin, values, source: () => path });
   }
   return layers;
+}
+
+function variableOf(key: string): string {
+  return Object.entries(VARIABLES).find(([, name]) => name === key)?.[0] ?? key;
+}
+
+function flagOf(key: string): string {
+  return `--${key.replaceAll('_', '-')}`;
 }
 
 /** As in containers without an entry for the user, there may be none. */

@@ -63,9 +63,16 @@ export function checkSettings(content: unknown, nameOf: (key: string) => string)
 }
 
 function expectation(issue: z.core.$ZodIssue | undefined): string {
-  if (issue?.code === 'invalid_value') return issue.values.map(String).join(' or ');
-  if (issue?.code === 'invalid_format') return 'an http or https address';
-  if (issue?.code === 'too_small') return 'a text that is not empty';
-  if (issue?.code === 'invalid_type') return `a value of type ${issue.expected}`;
-  return issue?.message ?? 'another value';
+  switch (issue?.code) {
+    case 'invalid_value':
+      return issue.values.map(String).join(' or ');
+    case 'invalid_format':
+      return 'an http or https address';
+    case 'too_small':
+      return 'a text that is not empty';
+    case 'invalid_type':
+      return `a value of type ${issue.expected}`;
+    default:
+      return issue?.message ?? 'another value';
+  }
 }

@@ -9,11 +9,14 @@ import { clip, oneLine, printable } from './text.ts';
 export interface ProgressOptions {
   /** Everything goes to stdout, replies included: the conversation itself is what was asked for. */
   chat?: boolean;
+  /** Whoever shows this asks for approvals itself. */
+  asks?: boolean;
 }
 
 export class Progress {
   readonly #screen: Screen;
   readonly #chat: boolean;
+  readonly #asks: boolean;
   readonly #calls = new Map<string, Omit<KnownCall, 'justNamed'>>();
   /** The call whose line was written last. */
   #lastNamed: string | null = null;
@@ -22,9 +25,10 @@ export class Progress {
   /** Replies that were written whole: late pieces of them are dropped. */
   #lastReply: string | null = null;
 
-  constructor(screen: Screen, { chat = false }: ProgressOptions = {}) {
+  constructor(screen: Screen, { chat = false, asks = false }: ProgressOptions = {}) {
     this.#screen = screen;
     this.#chat = chat;
+    this.#asks = asks;
   }
 
   /** A piece of a reply; written at once where stdout is a terminal. */
@@ -48,6 +52,11 @@ export class Progress {
     if (event.type === 'tool_call') {
       this.#calls.set(event.call_id, { tool: event.tool, target: event.target, at: event.at });
     }
+    // The time until a person has decided is not the call's.
+    const decided = event.type === 'approval_decided' ? this.#calls.get(event.call_id) : undefined;
+    if (decided !== undefined) decided.at = event.at;
+    // The prompt asks in the same words.
+    if (event.type === 'approval_requested' && this.#asks) return;
     this.#note(
       eventLine(event, {
         columns: this.#screen.terminal.columns,

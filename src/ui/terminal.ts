@@ -1,5 +1,7 @@
 /** What the terminal can do, decided once for each command. */
 
+import { isatty } from 'node:tty';
+
 export interface Terminal {
   color: boolean;
   /** Of a line, at least MIN_COLUMNS. */
@@ -15,13 +17,13 @@ const MIN_COLUMNS = 20;
 
 /** The terminal of this process. `color: false` is `--no-color`. */
 export function detectTerminal(env: NodeJS.ProcessEnv, { color = true } = {}): Terminal {
-  const live = process.stdout.isTTY === true;
+  const live = isatty(1);
   const columns =
     process.stdout.columns ?? process.stderr.columns ?? (Number(env['COLUMNS']) || DEFAULT_COLUMNS);
   return {
     color: color && live && !env['NO_COLOR'] && env['TERM'] !== 'dumb',
     columns: Math.max(MIN_COLUMNS, columns),
-    interactive: live && process.stdin.isTTY === true,
+    interactive: live && isatty(0),
     live,
   };
 }

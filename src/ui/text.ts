@@ -1,7 +1,10 @@
 /** Text that is safe to show, in so many columns. */
 
 /** C0 and C1 controls but for line end and tab, and the marks that turn the direction of writing. */
-const HIDDEN = /[\u0000-\u0008\u000B-\u001F\u007F-\u009F\u202A-\u202E\u2066-\u2069]/g;
+const HIDDEN = /(?![\n\t])[\p{Cc}\u202A-\u202E\u2066-\u2069]/gu;
+const ESCAPE = '\u{1B}';
+/** What follows an escape: a control sequence, or an operating system command up to its end (ECMA-48). */
+const SEQUENCE = /^(?:\[[0-9;:?]*[ -/]*[@-~]|\][^\p{Cc}]*\p{Cc}?|[()#][0-9A-Za-z]|[=>78cDEHMNOZ\\])/u;
 const WIDE =
   /[\u1100-\u115F\u2E80-\u303E\u3041-\uA4CF\uAC00-\uD7A3\uF900-\uFAFF\uFE30-\uFE6F\uFF00-\uFF60\uFFE0-\uFFE6]|[\u{1F300}-\u{1FAFF}\u{20000}-\u{3FFFD}]/u;
 const EMPTY = /\p{Mark}|\u200B|\u200D|\uFEFF/u;
@@ -12,7 +15,9 @@ const EMPTY = /\p{Mark}|\u200B|\u200D|\uFEFF/u;
  */
 export function printable(text: string): string {
   return text
-    .replaceAll(/\u001B(?:\[[0-9;?]*[ -/]*[@-~]|\][^\u0007\u001B]*(?:\u0007|\u001B\\)?)/g, '')
+    .split(ESCAPE)
+    .map((part, index) => (index === 0 ? part : part.replace(SEQUENCE, '')))
+    .join('')
     .replaceAll('\r\n', '\n')
     .replaceAll(HIDDEN, '');
 }

@@ -51,7 +51,7 @@ class Chat {
     this.#screen = screen;
     this.#service = service;
     this.#options = options;
-    this.#progress = new Progress(screen, { chat: true });
+    this.#progress = new Progress(screen, { chat: true, asks: screen.terminal.interactive });
     this.#view = new SessionView(options.session?.facts);
     this.#input = new Input(screen, {
       onMessage: (text) => this.#typed(text),
@@ -79,29 +79,31 @@ class Chat {
   #typed(text: string): void {
     this.#interrupts = 0;
     this.#waiting.push(text);
-    // A person's words are taken at once: they are queued by the session itself.
-    if (this.#screen.terminal.interactive) this.#settle();
-    else if (this.#session_id === null || this.#view.idle || this.#view.pending.size > 0) this.#settle();
+    this.#settle();
   }
 
   /** Takes what waits, asks what is to be asked, or ends. */
   #settle(): void {
     if (this.#busy) return;
+    const { interactive } = this.#screen.terminal;
     const rest = this.#view.idle || this.#view.pending.size > 0;
-    if (this.#waiting.length > 0 && (rest || this.#screen.terminal.interactive)) {
-      const text = this.#waiting.shift() ?? '';
+    const [text] = rest || interactive ? this.#waiting : [];
+    if (text !== undefined) {
+      this.#waiting.shift();
       this.#busy = true;
-      this.#take(text)
-        .catch((error: unknown) => this.#sayError(error))
-        .finally(() => {
-          this.#busy = false;
-          this.#settle();
-        });
-      return;
-    }
-    if (this.#ended && (this.#screen.terminal.interactive || (rest && this.#waiting.length === 0)))
-      this.#leave();
+      void this.#takeSafely(text);
+    } else if (this.#ended && (rest || interactive)) this.#leave();
     else this.#input.want(this.#prompt());
+  }
+
+  async #takeSafely(text: string): Promise<void> {
+    try {
+      await this.#take(text);
+    } catch (error) {
+      this.#sayError(error);
+    }
+    this.#busy = false;
+    this.#settle();
   }
 
   /** None while a run goes on: its lines would only push it along. */
@@ -168,23 +170,29 @@ class Chat {
   #follow(session_id: string, from: number, counted?: string): void {
     this.#session_id = session_id;
     if (counted !== undefined) this.#counted.add(counted);
-    follow(this.#service, session_id, {
+    void this.#watch(session_id, from);
+  }
+
+  async #watch(session_id: string, from: number): Promise<void> {
+    try {
+      const end = await this.#followTo(session_id, from);
+      if (end !== 'closed') return;
+      this.#screen.print(`Session ${session_id} was archived. holdfast resume ${session_id} opens it again.`);
+      this.#done.resolve(EXIT.done);
+    } catch (error) {
+      this.#done.reject(error instanceof Error ? error : new Error(String(error)));
+    }
+  }
+
+  async #followTo(session_id: string, from: number): Promise<'closed' | 'aborted'> {
+    return follow(this.#service, session_id, {
       from,
       signal: this.#stop.signal,
       onEvent: (event) => this.#event(event),
       onCaughtUp: () => this.#settle(),
       onDelta: (delta) => this.#progress.delta(delta),
       onConnection: (change) => this.#progress.connection(change),
-    }).then(
-      (end) => {
-        if (end !== 'closed') return;
-        this.#screen.print(
-          `Session ${session_id} was archived. holdfast resume ${session_id} opens it again.`,
-        );
-        this.#done.resolve(EXIT.done);
-      },
-      (error: unknown) => this.#done.reject(error),
-    );
+    });
   }
 
   #event(event: SessionEvent): void {

@@ -1,6 +1,6 @@
 import { listSessions, type ListOptions } from '../../client/list.ts';
 import { sessionLines } from '../../ui/sessionLines.ts';
-import { withService, type Handler } from '../context.ts';
+import { withService, type Handler, type Options } from '../context.ts';
 
 /** Lines on a terminal unless more are asked for. */
 const SHOWN_ON_TERMINAL = 50;
@@ -8,25 +8,28 @@ const SHOWN_ON_TERMINAL = 50;
 /** `holdfast sessions`: from visibility only. */
 export const sessions: Handler = async (context, _args, options) => {
   const { screen } = context;
-  const all = options['all'] === true;
-  const status = (options['status'] ?? (all ? 'all' : undefined)) as ListOptions['status'];
-  const limit = options['limit'] as number | undefined;
-  const found = await withService(
-    context,
-    async (service) =>
-      listSessions(service, { ...(status && { status }), ...(limit !== undefined && { limit }) }),
-    { worker: false },
-  );
+  const wanted = wantedOf(options);
+  const found = await withService(context, async (service) => listSessions(service, wanted), {
+    worker: false,
+  });
   if (options['json'] === true) {
     screen.json(found);
     return 0;
   }
-  if (found.length === 0)
-    screen.note(status === undefined ? 'No sessions. `holdfast run PROMPT` makes one.' : 'No such sessions.');
-  const shown =
-    screen.terminal.live && !all && limit === undefined ? found.slice(0, SHOWN_ON_TERMINAL) : found;
+  if (found.length === 0) screen.note('No such sessions. `holdfast run PROMPT` makes one.');
+  const bounded = screen.terminal.live && wanted.status !== 'all' && wanted.limit === undefined;
+  const shown = bounded ? found.slice(0, SHOWN_ON_TERMINAL) : found;
   for (const line of sessionLines(shown, screen.terminal.columns, screen.styles)) screen.print(line);
   if (shown.length < found.length)
     screen.note(`${found.length - shown.length} more; --limit N or --all shows them.`);
   return 0;
 };
+
+function wantedOf(options: Options): ListOptions {
+  const { all, status, limit } = options;
+  return {
+    ...(all === true && { status: 'all' }),
+    ...(status !== undefined && { status: status as NonNullable<ListOptions['status']> }),
+    ...(limit !== undefined && { limit: limit as number }),
+  };
+}
