@@ -14,9 +14,9 @@ import { NotStarted, RunnerLost, throwOnShutdown, waitForEnd, type WaitOptions }
 import { defineTool, type ToolContext } from './tool.ts';
 import { targetLine } from './wording.ts';
 
-export const COMMAND_TIMEOUT_DEFAULT_MS = 10 * 60 * 1000;
+const COMMAND_TIMEOUT_DEFAULT_MS = 10 * 60 * 1000;
 /** Below the 24 h that an activity may take. */
-export const COMMAND_TIMEOUT_MAX_MS = 12 * 60 * 60 * 1000;
+const COMMAND_TIMEOUT_MAX_MS = 12 * 60 * 60 * 1000;
 /** A variable or argument may have 128 KiB on Linux (MAX_ARG_STRLEN). */
 export const COMMAND_MAX_BYTES = 100 * 1024;
 

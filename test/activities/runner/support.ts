@@ -11,6 +11,9 @@ import { CommandProofs } from '../../../src/activities/runner/proofs.ts';
 import { commandEnvironment } from '../../../src/activities/tools/commandEnvironment.ts';
 import type { ToolContext } from '../../../src/activities/tools/tool.ts';
 
+/** POSIX has it everywhere; Node has no call for it. */
+const MKFIFO = 'mkfifo';
+
 /** The context of attempt 1 of an operation below `root`. Works in any process that is given the same names. */
 export function contextAt(
   root: string,
@@ -67,7 +70,7 @@ export class Bench {
   /** A pipe by which a command and its test wait for each other: both ends block until the other comes. */
   fifo(name: string): { wait: () => Promise<string>; release: () => Promise<void> } {
     const path = this.path(name);
-    execFileSync('mkfifo', [path]);
+    execFileSync(MKFIFO, [path]);
     return { wait: () => readFile(path, 'utf8'), release: () => writeFile(path, 'go\n') };
   }
 
