@@ -1,7 +1,7 @@
 /**
  * A worker of its own that runs one write tool and meets its fate just after it has entered the gate:
  * `kill` (SIGKILL), `stop` (SIGSTOP, then it goes on when it is continued), or `kill-after` its effect.
- * With `ready` it says so on its error output, and is killed from outside whenever.
+ * Any other fate is the test's to bring about.
  * argv: root, tool, JSON of arguments, JSON of what the session has seen, fate. Prints how `run` ended.
  */
 import { OperationRecord } from '../../../src/activities/journal/operation.ts';
@@ -36,7 +36,6 @@ const context: ToolContext = {
 };
 
 const tool = [writeFile, editFile, applyPatch].find((candidate) => candidate.name === name);
-if (fate === 'ready') process.stderr.write('ready\n');
 try {
   const outcome = await tool?.run(tool.schema.parse(JSON.parse(args)), context);
   if (fate === 'kill-after') process.kill(process.pid, 'SIGKILL');
