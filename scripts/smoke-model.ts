@@ -78,7 +78,7 @@ async function call(request: ModelRequest): Promise<object> {
 async function cancel(request: ModelRequest): Promise<object> {
   const controller = new AbortController();
   let deltas = 0;
-  let abortedAt = 0;
+  let abortedAt: number | undefined;
   const outcome = await callProvider(request, {
     signal: controller.signal,
     onActivity: () => {},
@@ -92,7 +92,7 @@ async function cancel(request: ModelRequest): Promise<object> {
     () => 'a whole reply: nothing was cancelled',
     (error: unknown) => String(error),
   );
-  const latency_ms = Math.round((performance.now() - abortedAt) * 10) / 10;
+  const latency_ms = abortedAt === undefined ? null : Math.round((performance.now() - abortedAt) * 10) / 10;
   const atEnd = deltas;
   await sleep(SETTLE_MS);
   return { outcome, latency_ms, deltas, deltas_after_the_end: deltas - atEnd };

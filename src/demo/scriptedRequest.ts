@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 export type Protocol = 'chat' | 'responses';
 
 /** One message of the conversation that was sent. Assistant items in a row are one message. */
-export interface SeenMessage {
+interface SeenMessage {
   role: 'system' | 'user' | 'assistant' | 'tool';
   text: string;
   calls: { call_id: string; tool: string; arguments: string }[];

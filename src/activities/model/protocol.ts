@@ -14,7 +14,7 @@ import { toResponsesRequest } from './responsesWire.ts';
 export type WireBody = ReturnType<typeof toChatRequest> | ReturnType<typeof toResponsesRequest>;
 
 /** `whole`: nothing more that matters can come. `enough`: the reply is there, its usage may follow. */
-export type Progress = 'open' | 'enough' | 'whole';
+type Progress = 'open' | 'enough' | 'whole';
 
 /** A reply that grows by events. */
 export interface ReplyFold {

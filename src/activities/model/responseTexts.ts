@@ -9,9 +9,11 @@ const DRAIN_MAX_MS = 1_000;
 /** Fires when nobody has touched it for some time. */
 export class StallWatch {
   #timer: NodeJS.Timeout;
+  readonly #ms: number;
   readonly #onStall: () => void;
 
   constructor(ms: number, onStall: () => void) {
+    this.#ms = ms;
     this.#onStall = onStall;
     this.#timer = setTimeout(onStall, ms);
   }
@@ -20,10 +22,10 @@ export class StallWatch {
     this.#timer.refresh();
   }
 
-  /** From now on `ms` of silence is a stall. */
+  /** From now on `ms` of silence is a stall, if that is less than before. */
   shorten(ms: number): void {
     clearTimeout(this.#timer);
-    this.#timer = setTimeout(this.#onStall, ms);
+    this.#timer = setTimeout(this.#onStall, Math.min(ms, this.#ms));
   }
 
   stop(): void {

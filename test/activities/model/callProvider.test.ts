@@ -216,6 +216,13 @@ describe('chat servers', () => {
     expect(broken.notes[0]).toMatch(/^The reply was whole when its stream failed/);
   });
 
+  test('may hold the connection open after the finish reason: the reply is taken without its usage', async () => {
+    const { url, requests } = await serve(stall(60_000, 3, say('Hello')));
+    const reply = await callProvider(requestTo(url, 'chat'), quietly({ stallTimeoutMs: 100 }));
+    expect(reply).toMatchObject({ text: 'Hello', finish_reason: 'stop', usage: null });
+    expect(await requests[0]?.ended).toBe('aborted');
+  });
+
   test('may cut characters between chunks and say a wrong Content-Type', async () => {
     const bytes = Buffer.from(sse(chunk({ content: '漢字 😀' })) + sse(chunk({}, 'stop')));
     const singles = Array.from(bytes, (byte) => Uint8Array.of(byte));
