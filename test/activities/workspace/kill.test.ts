@@ -75,10 +75,14 @@ test.each(MILESTONES)(
   async (_, seen) => {
     await box.putSeen('c.txt', 'c\n');
     const worker = startWorker(applyPatch, patch, 'none');
+    let ended = false;
+    const end = worker.finally(() => {
+      ended = true;
+    });
     // It may have finished before it was seen, where the machine is busy.
-    while (!seen() && worker.exitCode === null) await new Promise((resolve) => setImmediate(resolve));
+    while (!seen() && !ended) await new Promise((resolve) => setImmediate(resolve));
     worker.kill('SIGKILL');
-    await worker;
+    await end;
     const { status } = await box.reconcile(applyPatch, patch, context);
     expect(['completed', 'not_run']).toContain(status);
     const now = [await box.text('a.txt'), box.exists('new/b.txt'), box.exists('c.txt')];
