@@ -75,12 +75,10 @@ test.each(MILESTONES)(
   async (_, seen) => {
     await box.putSeen('c.txt', 'c\n');
     const worker = startWorker(applyPatch, patch, 'none');
-    let ended = false;
-    const end = worker.finally(() => {
-      ended = true;
-    });
+    const ended = new AbortController();
+    const end = worker.finally(() => ended.abort());
     // It may have finished before it was seen, where the machine is busy.
-    while (!seen() && !ended) await new Promise((resolve) => setImmediate(resolve));
+    while (!seen() && !ended.signal.aborted) await new Promise((resolve) => setImmediate(resolve));
     worker.kill('SIGKILL');
     await end;
     const { status } = await box.reconcile(applyPatch, patch, context);
