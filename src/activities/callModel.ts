@@ -1,4 +1,5 @@
 /** One model call: the context from the log, one paid request at most, the reply checked against the tools. */
+import { Context } from '@temporalio/activity';
 import { buildContext } from '../domain/context.ts';
 import type { ModelReply } from '../domain/model.ts';
 import type { CallModelInput, CallModelResult, CheckedCall } from './contract.ts';
@@ -30,9 +31,10 @@ export async function callModel(deps: ActivityDeps, input: CallModelInput): Prom
         onDelta: (delta) => deps.publishDelta(session_id, { operation_id, ...delta }),
         onActivity: () => {}, // the heartbeat is withHeartbeat's
       });
+    const { attempt } = Context.current().info;
     const plan = { model: request.model, context_digest };
     try {
-      return resultOf(await withReceipt(record, call, { plan }), context_digest, operation_id);
+      return resultOf(await withReceipt(record, call, { plan, attempt }), context_digest, operation_id);
     } catch (error) {
       throw explain(error, signal, request);
     }

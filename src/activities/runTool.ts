@@ -2,6 +2,7 @@
 import { realpath, stat } from 'node:fs/promises';
 import type { SessionEvent } from '../domain/event.ts';
 import type { Reconciliation, ToolOutcome } from '../domain/tool.ts';
+import { reached } from '../host/faults.ts';
 import type { AttachInput, ToolInput } from './contract.ts';
 import type { ActivityDeps } from './deps.ts';
 import { finalFailure } from './failures.ts';
@@ -16,7 +17,12 @@ import type { StoredOutput, Tool, ToolContext } from './tools/tool.ts';
 /** The activity `runTool`. */
 export async function runTool(deps: ActivityDeps, input: ToolInput): Promise<ToolOutcome> {
   return withHeartbeat(async (signal) =>
-    withCall(deps, input, signal, async (tool, args, context) => tool.run(args, context)),
+    withCall(deps, input, signal, async (tool, args, context) => {
+      await reached('before_intent');
+      const outcome = await tool.run(args, context);
+      await reached('before_report');
+      return outcome;
+    }),
   );
 }
 

@@ -14,7 +14,7 @@ export const OUTPUT_MAX_BYTES = 16 * KIB;
 export const REPLY_MAX_BYTES = 512 * KIB;
 /** The arguments of one tool call. */
 export const ARGUMENTS_MAX_BYTES = 512 * KIB;
-/** Tool calls of one reply that are taken; more are answered as not run. */
+/** Tool calls of one reply that are taken; the rest is dropped, which the reply's notes say. */
 export const CALLS_PER_REPLY_MAX = 64;
 /** Evidence about an uncertain operation. */
 export const EVIDENCE_MAX_BYTES = 4 * KIB;

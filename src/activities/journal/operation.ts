@@ -9,6 +9,7 @@
  */
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { reached } from '../../host/faults.ts';
 import { bootId } from '../../host/process.ts';
 import { createFileExclusive, hasCode, makePrivateFolder, writeFileAtomic } from '../../host/files.ts';
 
@@ -60,6 +61,7 @@ export class OperationRecord {
       plan,
     };
     await this.writeProof('intent.json', intent);
+    await reached('after_intent');
     return intent;
   }
 
@@ -80,6 +82,7 @@ export class OperationRecord {
       `entered ${by} ${new Date().toISOString()}\n`,
     );
     if (!entered) throw new Fenced(this.operation_id, attempt);
+    await reached('after_gate');
   }
 
   /**

@@ -2,6 +2,7 @@
  * Model replies that survive the worker: a reply is written down, whole and durably, before the activity
  * returns it. An attempt that comes after a kill finds it there and does not pay again.
  */
+import { reached } from '../../host/faults.ts';
 import type { OperationRecord } from '../journal/operation.ts';
 
 const RECEIPT = 'receipt.json';
@@ -31,6 +32,7 @@ export async function withReceipt<T extends { notes: string[] }>(
   const answer = await call();
   const reply = found.note === undefined ? answer : { ...answer, notes: [...answer.notes, found.note] };
   await record.writeProof(RECEIPT, { operation_id: record.operation_id, reply });
+  await reached('after_receipt');
   return reply;
 }
 
