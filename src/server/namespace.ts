@@ -3,6 +3,7 @@
  * search attributes. Works on the embedded server and on a shared cluster.
  */
 import type { Connection } from '@temporalio/client';
+import { msToTs } from '@temporalio/common/lib/time.js';
 import { SEARCH_ATTRIBUTES, type SearchAttributeName } from '../host/searchAttributes.ts';
 
 /**
@@ -22,6 +23,7 @@ const CALL_TIMEOUT_MS = 10_000;
 const ATTRIBUTES_TIMEOUT_MS = 30_000;
 const ATTRIBUTES_POLL_MS = 100;
 const SECONDS_PER_DAY = 86_400;
+const MS_PER_DAY = SECONDS_PER_DAY * 1000;
 
 /** What the namespace has now. Sessions can run only if `problems` is empty. */
 export interface NamespaceReport {
@@ -73,17 +75,15 @@ export async function inspectNamespace(
 export async function lackingSearchAttributes(
   connection: Connection,
   namespace: string,
-): Promise<{ missing: string[]; mistyped: string[] }> {
+): Promise<{ missing: SearchAttributeName[]; mistyped: SearchAttributeName[] }> {
   const { customAttributes } = await within(connection, () =>
     connection.operatorService.listSearchAttributes({ namespace }),
   );
   const has: Record<string, unknown> = customAttributes ?? {};
-  const names = Object.entries(SEARCH_ATTRIBUTES);
+  const names = Object.keys(SEARCH_ATTRIBUTES) as SearchAttributeName[];
   return {
-    missing: names.filter(([name]) => has[name] === undefined).map(([name]) => name),
-    mistyped: names
-      .filter(([name, type]) => has[name] !== undefined && has[name] !== INDEXED_VALUE_TYPES[type])
-      .map(([name]) => name),
+    missing: names.filter((name) => has[name] === undefined),
+    mistyped: names.filter((name) => has[name] !== undefined && has[name] !== valueTypeOf(name)),
   };
 }
 
@@ -93,8 +93,7 @@ async function raiseRetention(connection: Connection, report: NamespaceReport, d
     await within(connection, () =>
       connection.workflowService.updateNamespace({
         namespace,
-        // Only seconds: the message's long is given as a plain number, which is exact here.
-        config: { workflowExecutionRetentionTtl: { seconds: (days * SECONDS_PER_DAY) as never } },
+        config: { workflowExecutionRetentionTtl: msToTs(days * MS_PER_DAY) },
       }),
     );
     report.retention_days = (await inspectNamespace(connection, namespace)).retention_days;
@@ -111,7 +110,7 @@ async function addSearchAttributes(connection: Connection, report: NamespaceRepo
     const { missing, mistyped } = await lackingSearchAttributes(connection, namespace);
     report.problems.push(...mistyped.map((name) => mistypedProblem(namespace, name)));
     for (const name of missing) {
-      if (await addOne(connection, namespace, name as SearchAttributeName)) report.added.push(name);
+      if (await addOne(connection, namespace, name)) report.added.push(name);
     }
     if (missing.length > 0) await untilUsable(connection, namespace, missing);
   } catch (error) {
@@ -128,7 +127,7 @@ async function addOne(
   name: SearchAttributeName,
 ): Promise<boolean> {
   try {
-    const searchAttributes = { [name]: INDEXED_VALUE_TYPES[SEARCH_ATTRIBUTES[name]] };
+    const searchAttributes = { [name]: valueTypeOf(name) };
     await within(connection, () =>
       connection.operatorService.addSearchAttributes({ namespace, searchAttributes }),
     );
@@ -159,8 +158,12 @@ async function within<T>(connection: Connection, call: () => Promise<T>): Promis
   return await connection.withDeadline(Date.now() + CALL_TIMEOUT_MS, call);
 }
 
-function mistypedProblem(namespace: string, name: string): string {
-  const type = SEARCH_ATTRIBUTES[name as SearchAttributeName];
+function valueTypeOf(name: SearchAttributeName): number {
+  return INDEXED_VALUE_TYPES[SEARCH_ATTRIBUTES[name]];
+}
+
+function mistypedProblem(namespace: string, name: SearchAttributeName): string {
+  const type = SEARCH_ATTRIBUTES[name];
   return `Expected search attribute ${name} of type ${type} in namespace ${namespace}, found another type. Remove it there (temporal operator search-attribute remove --namespace ${namespace} --name ${name}), or use another namespace.`;
 }
 

@@ -70,7 +70,7 @@ export class SupervisedPart {
     void this.#awaitReady(identity);
   }
 
-  /** Looks whether it lives, and does what is due. Never rejects. */
+  /** Looks whether it lives, and does what is due. */
   async tick(): Promise<void> {
     if (this.#process !== null && !(await this.#runs(this.#process)))
       await this.#died(this.#exitOf(this.#child));

@@ -77,10 +77,7 @@ export class Supervisor {
   async run(signal: AbortSignal): Promise<void> {
     signal.addEventListener('abort', () => this.#wake.abort());
     while (!signal.aborted && (await this.#keepStateFile())) {
-      await this.#server.tick();
-      await this.#worker?.tick();
-      this.#replaceMisdirectedWorker();
-      await this.#rotateLogs();
+      await this.#tick();
       await this.#pause(signal);
     }
     this.#options.log('stopping');
@@ -90,6 +87,18 @@ export class Supervisor {
     await removeWorkerFile(this.#options.home);
     await removeState(this.#options.home);
     this.#options.log('stopped');
+  }
+
+  async #tick(): Promise<void> {
+    try {
+      await this.#server.tick();
+      await this.#worker?.tick();
+      this.#replaceMisdirectedWorker();
+      await this.#rotateLogs();
+    } catch (error) {
+      // Too many open files, for instance: that passes, and nobody else would watch meanwhile.
+      this.#options.log('could not look after server and worker', { error: String(error) });
+    }
   }
 
   /** Tries at once what is waiting or crashed. */

@@ -1,5 +1,5 @@
 import { rm, writeFile } from 'node:fs/promises';
-import { createServer } from 'node:net';
+import { createServer, type Server } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { execa } from 'execa';
 import { afterEach, expect, test } from 'vitest';
@@ -85,10 +85,7 @@ test('if somebody else has taken the port meanwhile, another is used and the wor
   const { supervisor, server, worker } = await processesOf(home);
   await kill(supervisor);
   await kill(server);
-  const squatter = createServer();
-  await new Promise<void>((resolve) =>
-    squatter.listen(Number(before.address.split(':')[1]), '127.0.0.1', resolve),
-  );
+  const squatter = await squat(Number(before.address.split(':')[1]));
   try {
     const after = await ensureUp(home, withFakeWorker);
     expect(after.address).not.toBe(before.address);
@@ -139,3 +136,15 @@ test('wherever its start is cut off, there is never a second server', async () =
     await Promise.all([kill(server), kill(worker)]);
   }
 }, 60_000);
+
+/** Takes a port as soon as the last thread of the killed server has let go of it. */
+async function squat(port: number): Promise<Server> {
+  const server = createServer();
+  await until(`port ${port} to be free`, async () => {
+    return await new Promise((resolve) => {
+      server.once('error', () => resolve(false));
+      server.listen(port, '127.0.0.1', () => resolve(true));
+    });
+  });
+  return server;
+}
