@@ -18,9 +18,9 @@ import { hasCode } from '../../host/files.ts';
 import type { ProcessIdentity } from '../../host/process.ts';
 import type { OperationRecord } from '../journal/operation.ts';
 
-/** A gate that is still torn after this long is taken for torn. */
-const TORN_PATIENCE_MS = 500;
-const TORN_LOOK_EVERY_MS = 10;
+/** A gate without its text is torn at this age: on a busy disk a write may take its time. */
+const TORN_AFTER_MS = 5_000;
+const TORN_LOOK_EVERY_MS = 20;
 
 /** The plan in a command's intent: all that its result is built from besides the proofs. */
 export interface CommandPlan {
@@ -42,7 +42,7 @@ export interface GateEntry {
 export type Gate =
   | { state: 'absent' }
   | { state: 'closed' }
-  | { state: 'torn' }
+  | { state: 'torn'; at: Date }
   | ({ state: 'entered' } & GateEntry);
 
 /** The runner's record of the end. */
@@ -100,17 +100,18 @@ export class CommandProofs {
     if (file === undefined) return { state: 'absent' };
     if (file.text.startsWith('closed')) return { state: 'closed' };
     const match = /^entered runner\npid (\d+)\nstart (.+)\nboot (.+)\nuptime (.+)\nend\n$/.exec(file.text);
-    if (match === null) return { state: 'torn' };
+    if (match === null) return { state: 'torn', at: file.at };
     const [, pid = '', start = '', boot = '', up = ''] = match;
     return { state: 'entered', runner: { pid: Number(pid), start, boot }, at: file.at, uptime: seconds(up) };
   }
 
-  /** The gate once its maker has written it: `torn` may just mean that the write is under way. */
+  /** The gate once its maker has written it: `torn` in a young file means that the write is under way. */
   async settledGate(): Promise<Gate> {
-    const give_up = performance.now() + TORN_PATIENCE_MS;
+    const give_up = performance.now() + TORN_AFTER_MS;
     for (;;) {
       const gate = await this.readGate();
       if (gate.state !== 'torn' || performance.now() >= give_up) return gate;
+      if (Date.now() - gate.at.getTime() >= TORN_AFTER_MS) return gate;
       await delay(TORN_LOOK_EVERY_MS);
     }
   }

@@ -47,6 +47,8 @@ export interface WaitOptions {
  * and with RunnerLost when nobody will ever record its end.
  */
 export async function waitForEnd(proofs: CommandProofs, options: WaitOptions): Promise<Ended> {
+  // Somebody else's runner may just be writing who it is.
+  if (options.child === undefined) await proofs.settledGate();
   const wakeups = new Wakeups(proofs, options);
   try {
     return await watchOver(proofs, options, wakeups);

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { writeFile } from 'node:fs/promises';
+import { readFile, utimes, writeFile } from 'node:fs/promises';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { RunnerLost } from '../../../src/activities/runner/wait.ts';
 import { CommandProofs } from '../../../src/activities/runner/proofs.ts';
@@ -181,11 +181,28 @@ test('an end that was recorded before a reboot is the real result, with a word o
   );
 });
 
+/** Of an age at which nobody is still writing it. */
+async function emptyGate(path: string): Promise<void> {
+  await writeFile(path, '');
+  await utimes(path, 0, 0);
+}
+
+test('a start record that is being written is waited for', async () => {
+  const { args, context } = await leaveBehind(HELD);
+  const gate = context.operation.gatePath(1);
+  const text = await readFile(gate, 'utf8');
+  await writeFile(gate, '');
+  const found = bash.reconcile(args, context);
+  await new Promise((resolve) => setTimeout(resolve, 50));
+  await writeFile(gate, text);
+  expect(await found).toMatchObject({ status: 'running' });
+});
+
 test('a start record that is empty is neither a start nor none', async () => {
   const context = bench.context();
   await context.operation.recordIntent('bash', 1, { command: 'true', cwd: bench.root, timeout_ms: 1 });
 
-  await writeFile(context.operation.gatePath(1), '');
+  await emptyGate(context.operation.gatePath(1));
   const found = await bash.reconcile({}, context);
   expect(found).toMatchObject({ status: 'unknown', evidence: expect.stringMatching(/not complete.*gate-1/) });
 });
@@ -193,7 +210,7 @@ test('a start record that is empty is neither a start nor none', async () => {
 test('an empty gate of an attempt without an intent was not made by a runner', async () => {
   const context = bench.context();
   await context.operation.recordIntent('bash', 1, { command: 'true', cwd: bench.root, timeout_ms: 1 });
-  await writeFile(context.operation.gatePath(2), '');
+  await emptyGate(context.operation.gatePath(2));
   expect(await bash.reconcile({}, { ...context, attempt: 2 })).toMatchObject({ status: 'not_run' });
 });
 
