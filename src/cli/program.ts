@@ -72,10 +72,12 @@ async function perform(
 
 /** `holdfast events ID | head` ends when head does, without a word. */
 function quietOnClosedPipe(): void {
-  for (const stream of [process.stdout, process.stderr]) {
-    stream.on('error', (error: NodeJS.ErrnoException) => {
-      if (error.code === 'EPIPE') process.exit(EXIT.done);
-      throw error;
-    });
-  }
+  const onError = (error: NodeJS.ErrnoException): void => {
+    if (error.code !== 'EPIPE') throw error;
+  };
+  process.stderr.on('error', onError); // nobody reads the progress: the answer is still wanted
+  process.stdout.on('error', (error) => {
+    onError(error);
+    process.exit(EXIT.done);
+  });
 }

@@ -63,12 +63,18 @@ export function workspaceNotFound(path: string, found: string): HoldfastError {
   );
 }
 
-/** The Temporal service can't be reached. */
-export function serviceUnreachable(address: string, found: string, cause?: unknown): HoldfastError {
+/** The Temporal service can't be reached; `embedded`: it is this home's own. */
+export function serviceUnreachable(
+  { address, embedded }: { address: string; embedded: boolean },
+  found: string,
+  cause?: unknown,
+): HoldfastError {
   return new HoldfastError(
     'service.unreachable',
     `Expected a Temporal service at ${address}, found ${found}.`,
-    'See `holdfast status` and `holdfast doctor`; `holdfast up` starts what is missing. Nothing that was accepted is lost.',
+    embedded
+      ? '`holdfast up` starts what is missing, `holdfast doctor` says what is wrong. Nothing that was accepted is lost.'
+      : 'Check TEMPORAL_ADDRESS and its like, and that the service runs. Nothing that was accepted is lost.',
     EXIT.noService,
     cause,
   );

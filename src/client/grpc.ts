@@ -9,6 +9,8 @@ export const GRPC = {
   permissionDenied: 7,
   resourceExhausted: 8,
   failedPrecondition: 9,
+  aborted: 10,
+  unimplemented: 12,
   unavailable: 14,
   unauthenticated: 16,
 } as const;
@@ -42,7 +44,15 @@ export function isAlreadyStarted(error: unknown): boolean {
 /** The server can't be reached now, or is too busy: the same call may work in a moment. */
 export function isUnavailable(error: unknown): boolean {
   const code = grpcCode(error);
-  return code === GRPC.unavailable || code === GRPC.resourceExhausted;
+  return isUnreachable(error) || code === GRPC.resourceExhausted || code === GRPC.aborted;
+}
+
+/** Nothing answers at the address: refused, or not reached within the deadline. */
+export function isUnreachable(error: unknown): boolean {
+  const code = grpcCode(error);
+  if (code === GRPC.unavailable) return true;
+  // gRPC names the peer of a call that got as far as a connection (grpc-js, subchannel-call.ts).
+  return code === GRPC.deadlineExceeded && !grpcDetails(error).includes('remote_addr=');
 }
 
 /**

@@ -5,13 +5,13 @@ import { readFileIfThere } from '../host/files.ts';
 import type { Home } from '../host/home.ts';
 import { locateEndpoint, type Endpoint, type LocateOptions } from './endpoint.ts';
 import { serviceUnreachable } from './errors.ts';
-import { GRPC, grpcCode, grpcDetails, isUnavailable } from './grpc.ts';
+import { GRPC, grpcCode, grpcDetails, isUnavailable, isUnreachable } from './grpc.ts';
 import { retrying } from './retry.ts';
 
 /** For one call. */
 const CALL_DEADLINE_MS = 10_000;
 /** For a call with its retries: a server that is killed is up again in about two seconds. */
-const CALL_BUDGET_MS = 15_000;
+const CALL_BUDGET_MS = 10_000;
 /** SDK 1.24 sets a wrong name for this option, and gRPC's own default of 4 MiB refuses long histories. */
 const MAX_RECEIVED_MESSAGE_BYTES = 128 * 1024 * 1024;
 
@@ -120,10 +120,12 @@ class TemporalService implements Service {
 
   #explain(error: unknown): unknown {
     const code = grpcCode(error);
-    const { address } = this.endpoint.connection;
-    if (code === GRPC.unavailable) return serviceUnreachable(address, 'nothing that answers', error);
+    const { embedded, connection } = this.endpoint;
+    const place = { address: connection.address, embedded };
+    if (isUnreachable(error)) return serviceUnreachable(place, 'nothing that answers', error);
+    if (code === GRPC.unimplemented) return serviceUnreachable(place, 'something else', error);
     if (code === GRPC.unauthenticated || code === GRPC.permissionDenied) {
-      return serviceUnreachable(address, `one that refuses: ${grpcDetails(error)}`, error);
+      return serviceUnreachable(place, `one that refuses: ${grpcDetails(error)}`, error);
     }
     return error;
   }
@@ -132,6 +134,8 @@ class TemporalService implements Service {
 function open(endpoint: Endpoint): Connection {
   return Connection.lazy({
     ...endpoint.connection,
+    // Without the SDK's own retries, which go on to the deadline and then hide what was wrong.
+    interceptors: [],
     channelArgs: {
       'grpc.max_receive_message_length': MAX_RECEIVED_MESSAGE_BYTES,
       'grpc.initial_reconnect_backoff_ms': 100,

@@ -25,8 +25,10 @@ export interface HoldfastRig extends AsyncDisposable {
   /** Runs a command to its end, in the workspace. */
   holdfast: (args: string[], options?: Options) => Promise<Ended>;
   /** Starts a command. */
-  start: (args: string[], options?: Options) => ResultPromise;
+  start: (args: string[], options?: Options) => Running;
 }
+
+type Running = ReturnType<typeof startHoldfast>;
 
 /** A home without a server yet: the first command that needs one starts it. */
 export async function holdfastRig(script: Script): Promise<HoldfastRig> {
@@ -42,7 +44,7 @@ export async function holdfastRig(script: Script): Promise<HoldfastRig> {
     HOLDFAST_MODEL: 'scripted',
     HOLDFAST_USER: 'tester',
   });
-  const start = (args: string[], options: Options = {}): ResultPromise =>
+  const start = (args: string[], options: Options = {}): Running =>
     startHoldfast(args, { env, cwd: workspace, ...options });
   return {
     home,
@@ -59,13 +61,13 @@ export async function holdfastRig(script: Script): Promise<HoldfastRig> {
 }
 
 /** `node src/cli/main.ts ARGS`; never rejects for the exit code. */
-export function startHoldfast(args: string[], options: Options): ResultPromise {
+export function startHoldfast(args: string[], options: Options): ResultPromise<Options> {
   return execa(process.execPath, [MAIN, ...args], {
     extendEnv: false,
     reject: false,
     input: '',
     ...options,
-  } as Options);
+  } as Options) as ResultPromise<Options>;
 }
 
 /** Runs to the end. */
@@ -85,6 +87,6 @@ export function cleanEnvironment(more: NodeJS.ProcessEnv = {}): NodeJS.ProcessEn
   };
 }
 
-function ended(result: Awaited<ResultPromise>): Ended {
+function ended(result: Awaited<Running>): Ended {
   return { code: result.exitCode, stdout: String(result.stdout), stderr: String(result.stderr) };
 }
