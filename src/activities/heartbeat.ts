@@ -15,6 +15,11 @@ export class WorkerShutdown extends Error {
   }
 }
 
+/** Whether a signal of `withHeartbeat` was aborted because this worker lets go of the call. */
+export function isShutdown(signal: AbortSignal): boolean {
+  return signal.aborted && signal.reason instanceof WorkerShutdown;
+}
+
 /** Runs `work` with a heartbeat. Its signal aborts with WorkerShutdown, or, for an interrupt, with anything else. */
 export async function withHeartbeat<T>(work: (signal: AbortSignal) => Promise<T>): Promise<T> {
   const context = Context.current();

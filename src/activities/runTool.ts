@@ -6,7 +6,7 @@ import { reached } from '../host/faults.ts';
 import type { AttachInput, ToolInput } from './contract.ts';
 import type { ActivityDeps } from './deps.ts';
 import { finalFailure } from './failures.ts';
-import { WorkerShutdown, withHeartbeat } from './heartbeat.ts';
+import { isShutdown, WorkerShutdown, withHeartbeat } from './heartbeat.ts';
 import { Fenced } from './journal/operation.ts';
 import { RunnerLost } from './runner/wait.ts';
 import type { SessionView } from './sessionLog.ts';
@@ -20,6 +20,8 @@ export async function runTool(deps: ActivityDeps, input: ToolInput): Promise<Too
     withCall(deps, input, signal, async (tool, args, context) => {
       await reached('before_intent');
       const outcome = await tool.run(args, context);
+      // What gave up because the worker stops has not been interrupted: the next worker goes on with it.
+      if (outcome.status === 'cancelled' && isShutdown(signal)) throw signal.reason;
       await reached('before_report');
       return outcome;
     }),

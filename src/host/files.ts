@@ -3,7 +3,7 @@
  * A reader sees the old content or the new, never a part.
  */
 import { randomBytes } from 'node:crypto';
-import { mkdir, open, readFile, rename, rm, type FileHandle } from 'node:fs/promises';
+import { link, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 
 /** Access for files that may hold what only the user may see. */
@@ -17,7 +17,7 @@ export async function writeFileAtomic(
   data: string | Uint8Array,
   mode: number = PRIVATE_FILE_MODE,
 ): Promise<void> {
-  const temporary = join(dirname(path), `.${randomBytes(6).toString('hex')}.tmp`);
+  const temporary = temporaryBeside(path);
   try {
     await writeFsynced(temporary, data, 'wx', mode);
     await rename(temporary, path);
@@ -33,22 +33,16 @@ export async function writeFileAtomic(
  * number of processes that try, exactly one gets true.
  */
 export async function createFileExclusive(path: string, data: string | Uint8Array): Promise<boolean> {
-  let file: FileHandle;
+  const temporary = temporaryBeside(path);
   try {
-    file = await open(path, 'wx', PRIVATE_FILE_MODE);
+    await writeFsynced(temporary, data, 'wx', PRIVATE_FILE_MODE);
+    // A link, not an exclusive open: the name appears with its whole content, or not at all.
+    await link(temporary, path);
   } catch (error) {
     if (hasCode(error, 'EEXIST')) return false;
     throw error;
-  }
-  try {
-    await file.writeFile(data);
-    await file.sync();
-  } catch (error) {
-    // It is ours, since it was opened: on a full disk it must not stay behind empty and shut others out.
-    await rm(path, { force: true });
-    throw error;
   } finally {
-    await file.close();
+    await rm(temporary, { force: true });
   }
   await fsyncPath(dirname(path));
   return true;
@@ -98,4 +92,8 @@ export async function readFileIfThere(path: string): Promise<string | undefined>
 /** Whether `error` is Node's error with this `code` (`ENOENT`, `EEXIST`, …). */
 export function hasCode(error: unknown, code: string): boolean {
   return error instanceof Error && 'code' in error && error.code === code;
+}
+
+function temporaryBeside(path: string): string {
+  return join(dirname(path), `.${randomBytes(6).toString('hex')}.tmp`);
 }
