@@ -72,12 +72,13 @@ async function perform(
 
 /** `holdfast events ID | head` ends when head does, without a word. */
 function quietOnClosedPipe(): void {
-  const onError = (error: NodeJS.ErrnoException): void => {
-    if (error.code !== 'EPIPE') throw error;
-  };
-  process.stderr.on('error', onError); // nobody reads the progress: the answer is still wanted
+  process.stderr.on('error', ignoreClosedPipe); // nobody reads the progress: the answer is still wanted
   process.stdout.on('error', (error) => {
-    onError(error);
+    ignoreClosedPipe(error);
     process.exit(EXIT.done);
   });
+}
+
+function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE') throw error;
 }

@@ -31,12 +31,12 @@ export interface ListOptions {
 }
 
 /** temporal.api.enums.v1.WorkflowExecutionStatus; written out, since the enum would cost an import. */
-const COMPLETED = 2;
+const RUNNING = 1;
 /** The most that a server gives at once. */
 const PAGE_SIZE = 1_000;
 const ID_PREFIX = 'holdfast/';
 
-/** The sessions, newest first by creation. */
+/** The sessions, newest first by creation. With a limit, those that were started or rolled over last. */
 export async function listSessions(service: Service, options: ListOptions = {}): Promise<ListedSession[]> {
   const query = queryOf(options);
   const newest = new Map<string, Found>();
@@ -46,16 +46,14 @@ export async function listSessions(service: Service, options: ListOptions = {}):
       client.workflowService.listWorkflowExecutions({
         namespace: service.endpoint.namespace,
         query,
-        pageSize: PAGE_SIZE,
+        pageSize: pageSizeOf(options),
         ...(nextPageToken && { nextPageToken }),
       }),
     );
     for (const execution of page.executions ?? []) keepNewest(newest, read(execution));
     nextPageToken = page.nextPageToken?.length ? page.nextPageToken : undefined;
-  } while (nextPageToken !== undefined && newest.size < (options.limit ?? Infinity));
-  return [...newest.values()]
-    .map(({ session }) => session)
-    .filter((session) => isWanted(session, options.status))
+  } while (nextPageToken !== undefined && wanted(newest, options).length < (options.limit ?? Infinity));
+  return wanted(newest, options)
     .toSorted((a, b) => compare(b.created_at, a.created_at))
     .slice(0, options.limit);
 }
@@ -70,20 +68,25 @@ type Execution = NonNullable<
   Awaited<ReturnType<import('@temporalio/client').WorkflowService['listWorkflowExecutions']>>['executions']
 >[number];
 
-/** A chain of continue-as-new shows once; an archived session that was opened again is told apart by age. */
-function queryOf({ user_id, prefix }: ListOptions): string {
+/**
+ * An open session has one running workflow. An archived one has closed ones alone, and one that was opened
+ * again has both, which only the whole list can tell apart.
+ */
+function queryOf({ status, user_id, prefix }: ListOptions): string {
+  const open = status === undefined || status === 'active' || status === 'completed';
   const clauses = [
     `WorkflowType = '${SESSION_WORKFLOW}'`,
-    "ExecutionStatus != 'ContinuedAsNew'",
+    open ? "ExecutionStatus = 'Running'" : "ExecutionStatus != 'ContinuedAsNew'",
     `WorkflowId STARTS_WITH '${ID_PREFIX}${escape(prefix ?? '')}'`,
   ];
+  if (status === 'active' || status === 'completed') clauses.push(`HoldfastStatus = '${status}'`);
   if (user_id !== undefined) clauses.push(`HoldfastUser = '${escape(user_id)}'`);
   return clauses.join(' AND ');
 }
 
 function read(execution: Execution): Found {
   const seen = attributesOfExecution(execution.searchAttributes?.indexedFields);
-  const closed = Number(execution.status) === COMPLETED;
+  const closed = Number(execution.status) !== RUNNING;
   return {
     started: Number(execution.startTime?.seconds ?? 0) + (execution.startTime?.nanos ?? 0) / 1e9,
     session: {
@@ -108,9 +111,16 @@ function keepNewest(newest: Map<string, Found>, found: Found): void {
   if (known === undefined || known.started < found.started) newest.set(id, found);
 }
 
-function isWanted({ status }: ListedSession, wanted: ListOptions['status']): boolean {
-  if (wanted === undefined) return status !== 'archived';
-  return wanted === 'all' || status === wanted;
+function wanted(newest: Map<string, Found>, { status }: ListOptions): ListedSession[] {
+  const sessions = [...newest.values()].map(({ session }) => session);
+  // The others were asked for by the query.
+  return status === 'archived' ? sessions.filter((session) => session.status === 'archived') : sessions;
+}
+
+/** A short list asks for little more than it shows. */
+function pageSizeOf({ status, limit }: ListOptions): number {
+  const whole = limit === undefined || status === 'archived';
+  return whole ? PAGE_SIZE : Math.min(PAGE_SIZE, limit);
 }
 
 function escape(text: string): string {

@@ -61,13 +61,13 @@ export async function holdfastRig(script: Script): Promise<HoldfastRig> {
 }
 
 /** `node src/cli/main.ts ARGS`; never rejects for the exit code. */
-export function startHoldfast(args: string[], options: Options): ResultPromise<Options> {
+export function startHoldfast(args: string[], options: Options): ResultPromise {
   return execa(process.execPath, [MAIN, ...args], {
     extendEnv: false,
     reject: false,
     input: '',
     ...options,
-  } as Options) as ResultPromise<Options>;
+  } as Options) as ResultPromise;
 }
 
 /** Runs to the end. */

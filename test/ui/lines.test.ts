@@ -53,7 +53,10 @@ test('without colours nothing is escaped, with them everything is the same but f
 });
 
 const facts: KnownFacts = {
-  ...{ session_id: session.session_id, user_id: 'u', title: session.title, status: 'active' },
+  session_id: session.session_id,
+  user_id: 'u',
+  title: session.title,
+  status: 'active',
   run_state: 'waiting_approval',
   workspace: { host: 'h', path: session.workspace },
   settings: { model: 'm', api: 'chat', base_url: null, approval: 'ask', on_interrupt: 'continue' },

@@ -9,19 +9,23 @@ const SHOWN_ON_TERMINAL = 50;
 export const sessions: Handler = async (context, _args, options) => {
   const { screen } = context;
   const wanted = wantedOf(options);
-  const found = await withService(context, async (service) => listSessions(service, wanted), {
-    worker: false,
-  });
+  // A person reads one page; a script that asks for JSON gets all.
+  const paged = screen.terminal.live && options['json'] !== true && wanted.status !== 'all';
+  const bound = wanted.limit ?? (paged ? SHOWN_ON_TERMINAL : undefined);
+  const limit = bound === undefined ? undefined : bound + 1; // one more tells that there are more
+  const found = await withService(
+    context,
+    async (service) => listSessions(service, { ...wanted, ...(limit !== undefined && { limit }) }),
+    { worker: false },
+  );
   if (options['json'] === true) {
-    screen.json(found);
+    screen.json(found.slice(0, bound));
     return 0;
   }
   if (found.length === 0) screen.note('No such sessions. `holdfast run PROMPT` makes one.');
-  const bounded = screen.terminal.live && wanted.status !== 'all' && wanted.limit === undefined;
-  const shown = bounded ? found.slice(0, SHOWN_ON_TERMINAL) : found;
+  const shown = found.slice(0, bound);
   for (const line of sessionLines(shown, screen.terminal.columns, screen.styles)) screen.print(line);
-  if (shown.length < found.length)
-    screen.note(`${found.length - shown.length} more; --limit N or --all shows them.`);
+  if (shown.length < found.length) screen.note(`... and more: --limit N, or --all`);
   return 0;
 };
 
