@@ -1,10 +1,33 @@
 /** Writes the events of an ending Temporal run to the archive, before continue-as-new or when a session closes. */
+import type { EventOf, SessionEvent } from '../domain/event.ts';
+import { reached } from '../host/faults.ts';
 import type { ArchiveInput } from './contract.ts';
 import type { ActivityDeps } from './deps.ts';
 
-/** The activity `archiveSegment`. Writing the same segment again gives the same file. */
+/**
+ * The activity `archiveSegment`. Writing the same segment again gives the same file. What the journal knows
+ * of operations whose result is in the archive is needed no more and goes.
+ */
 export async function archiveSegment(deps: ActivityDeps, input: ArchiveInput): Promise<void> {
   const { session_id, segment, from_seq, through_seq } = input;
   const { state, events } = await deps.log.at(session_id, through_seq);
-  await deps.archive.write({ session_id, segment, from_seq, through_seq, state }, events.slice(from_seq - 1));
+  const archived = events.slice(from_seq - 1);
+  await deps.archive.write({ session_id, segment, from_seq, through_seq, state }, archived);
+  await reached('after_archive');
+  for (const operation_id of settledOperations(archived)) await deps.journal.forget(session_id, operation_id);
+}
+
+/** A job's folder holds the output of a process that may still run, so it stays. */
+function settledOperations(events: SessionEvent[]): string[] {
+  const jobs = new Set(events.filter(isJob).map((event) => event.call_id));
+  return events.flatMap((event) => {
+    if (event.type === 'assistant_message') return [event.operation_id];
+    return event.type === 'tool_result' && !jobs.has(event.call_id) ? [event.operation_id] : [];
+  });
+}
+
+function isJob(event: SessionEvent): event is EventOf<'tool_call'> {
+  if (event.type !== 'tool_call') return false;
+  const args = event.args as { background?: unknown } | null;
+  return args?.background === true;
 }

@@ -18,6 +18,7 @@ import type { StoredOutput, Tool, ToolContext } from './tools/tool.ts';
 export async function runTool(deps: ActivityDeps, input: ToolInput): Promise<ToolOutcome> {
   return withHeartbeat(async (signal) =>
     withCall(deps, input, signal, async (tool, args, context) => {
+      await existingFolder(context.workspace);
       await reached('before_intent');
       const outcome = await tool.run(args, context);
       // What gave up because the worker stops has not been interrupted: the next worker goes on with it.
@@ -76,7 +77,8 @@ async function contextOf(
   signal: AbortSignal,
 ): Promise<ToolContext> {
   return {
-    workspace: await existingFolder(state.workspace.path),
+    // What became of a call is looked up in the journal even where the workspace is gone.
+    workspace: await realpath(state.workspace.path).catch(() => state.workspace.path),
     call_id: input.call_id,
     operation: deps.journal.operation(input.session_id, input.operation_id),
     attempt: input.attempt,

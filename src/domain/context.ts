@@ -4,7 +4,14 @@
  * there is no result without its call.
  */
 import type { EventOf, EventType, SessionEvent } from './event.ts';
-import { NO_RESULT_RECORDED, NO_RESULT_YET, recoveryBlock, unknownResult } from './evidence.ts';
+import {
+  NO_RESULT_RECORDED,
+  NO_RESULT_YET,
+  notRunResult,
+  recoveryBlock,
+  settledResult,
+  unknownResult,
+} from './evidence.ts';
 import type { RecoveredOperation } from './evidence.ts';
 import type { ContextMessage, ModelToolCall } from './model.ts';
 import { systemText } from './prompt.ts';
@@ -15,7 +22,7 @@ import type { SessionState } from './session.ts';
  * later ones than `state.seq` must not be among them.
  */
 export function buildContext(state: SessionState, events: readonly SessionEvent[]): ContextMessage[] {
-  const conversation = new Conversation();
+  const conversation = new Conversation(resultTexts(events));
   for (const event of events) conversation.add(event);
   const messages: ContextMessage[] = [{ role: 'system', text: systemText(state) }, ...conversation.finish()];
   const recovery = recoveryBlock(conversation.recovered());
@@ -25,15 +32,39 @@ export function buildContext(state: SessionState, events: readonly SessionEvent[
 const INTERRUPTED_NOTE =
   '<interrupted>The user interrupted the run here. Calls without a result above were stopped or not run, as each one says.</interrupted>';
 
+/** What is told of each call: its result, or what was found out about it. The last word counts. */
+function resultTexts(events: readonly SessionEvent[]): Map<string, string> {
+  const texts = new Map<string, string>();
+  for (const event of events) {
+    if (event.type === 'tool_result') texts.set(event.call_id, event.output);
+    if (event.type === 'tool_recovery') {
+      const text = recoveryText(event);
+      if (text !== undefined) texts.set(event.call_id, text);
+    }
+  }
+  return texts;
+}
+
+function recoveryText(recovery: EventOf<'tool_recovery'>): string | undefined {
+  const { by, status, evidence } = recovery;
+  if (by === 'user') return settledResult(recovery);
+  if (status === 'not_run') return notRunResult(evidence);
+  return status === 'unknown' || status === 'uncertain' ? unknownResult(evidence) : undefined;
+}
+
 /** Folds events into messages, with the results of one reply gathered before anything that follows it. */
 class Conversation {
+  readonly #results: ReadonlyMap<string, string>;
   readonly #messages: ContextMessage[] = [];
   /** Accepted, not yet sent to any model call; in order of arrival. */
   #waiting: EventOf<'user_message'>[] = [];
   #calls: ModelToolCall[] = [];
-  #results = new Map<string, string>();
-  #recoveries = new Map<string, RecoveredOperation>();
-  #targets = new Map<string, EventOf<'tool_call'>>();
+  readonly #recoveries = new Map<string, RecoveredOperation>();
+  readonly #targets = new Map<string, EventOf<'tool_call'>>();
+
+  constructor(results: ReadonlyMap<string, string>) {
+    this.#results = results;
+  }
 
   add(event: SessionEvent): void {
     const handle = HANDLERS[event.type] as
@@ -48,7 +79,7 @@ class Conversation {
     return this.#messages;
   }
 
-  /** Unknown since the last reply: the next call is told of these. */
+  /** What nobody knew since the last reply, or a person has said since: the next call is told of these. */
   recovered(): RecoveredOperation[] {
     return [...this.#recoveries.values()];
   }
@@ -69,36 +100,24 @@ class Conversation {
     this.#messages.push({ role: 'user', text });
   }
 
-  reply(event: EventOf<'assistant_message'>): void {
+  reply({ text, reasoning, tool_calls }: EventOf<'assistant_message'>): void {
     this.#closeReply();
     this.#recoveries.clear();
-    if (event.text === '' && event.tool_calls.length === 0 && event.reasoning === null) return;
-    this.#messages.push({
-      role: 'assistant',
-      text: event.text,
-      reasoning: event.reasoning,
-      tool_calls: event.tool_calls,
-    });
-    this.#calls = event.tool_calls;
+    if (text === '' && tool_calls.length === 0 && reasoning === null) return;
+    this.#messages.push({ role: 'assistant', text, reasoning, tool_calls });
+    this.#calls = tool_calls;
   }
 
   call(event: EventOf<'tool_call'>): void {
     this.#targets.set(event.call_id, event);
   }
 
-  result(call_id: string, text: string): void {
-    this.#results.set(call_id, text);
-  }
-
   recover(event: EventOf<'tool_recovery'>): void {
-    if (event.status === 'completed' || event.status === 'not_run' || event.status === 'running') {
-      this.#recoveries.delete(event.operation_id);
-      return;
-    }
+    const known = event.by === 'tool' && event.status !== 'unknown' && event.status !== 'uncertain';
     const call = this.#targets.get(event.call_id);
     const operation = { recovery: event, tool: call?.tool ?? 'unknown tool', target: call?.target ?? '' };
-    this.#recoveries.set(event.operation_id, operation);
-    this.#results.set(event.call_id, unknownResult(event.evidence));
+    if (known) this.#recoveries.delete(event.operation_id);
+    else this.#recoveries.set(event.operation_id, operation);
   }
 
   /** Gives every call of the open reply its one result. */
@@ -107,8 +126,6 @@ class Conversation {
       this.#messages.push({ role: 'tool', call_id, text: this.#results.get(call_id) ?? otherwise });
     }
     this.#calls = [];
-    this.#results.clear();
-    this.#targets.clear();
   }
 }
 
@@ -122,7 +139,6 @@ const HANDLERS: Handlers = {
     conversation.enter(({ delivery, seq }) => delivery === 'steer' && seq <= event.through_seq),
   assistant_message: (conversation, event) => conversation.reply(event),
   tool_call: (conversation, event) => conversation.call(event),
-  tool_result: (conversation, event) => conversation.result(event.call_id, event.output),
   tool_recovery: (conversation, event) => conversation.recover(event),
   run_finished: (conversation, event) => {
     if (event.status === 'interrupted') conversation.note(INTERRUPTED_NOTE);

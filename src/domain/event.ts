@@ -114,6 +114,8 @@ export type EventBody =
   | { type: 'interrupt_requested'; by: string }
   | { type: 'run_finished'; status: Exclude<RunStatus, 'running'>; error: RunError | null; usage: Usage }
   | { type: 'workspace_missing'; workspace: WorkspaceBinding }
+  /** No worker of the workspace's host took a call for a while; the session waits for it. */
+  | { type: 'host_unreachable'; host: string }
   | { type: 'workspace_rebound'; workspace: WorkspaceBinding; by: string }
   | { type: 'session_renamed'; title: string }
   | { type: 'settings_changed'; settings: SessionSettings }

@@ -6,6 +6,17 @@ export function unknownResult(evidence: string): string {
   return `UNKNOWN: this call was begun and its result was lost. ${evidence} Nothing was repeated. Check what is true now before you rely on it or do it again.`;
 }
 
+/** Stands where a result would stand when the call was found not to have been run, and was not run since. */
+export function notRunResult(evidence: string): string {
+  return `Not run. ${evidence}`;
+}
+
+/** Stands where a result would stand when a person has said what became of the call. */
+export function settledResult(recovery: EventOf<'tool_recovery'>): string {
+  const words = recovery.status === 'completed' ? 'was done' : 'was not done';
+  return `The result of this call was lost. The user says that it ${words}. ${recovery.evidence}`.trim();
+}
+
 /** Stands where a result would stand while the call has not ended. */
 export const NO_RESULT_YET = 'No result yet: this call has not ended.';
 
@@ -25,7 +36,7 @@ export function recoveryBlock(operations: RecoveredOperation[]): string | undefi
   if (operations.length === 0) return undefined;
   const lines = operations.map(
     ({ recovery, tool, target }) =>
-      `- call ${recovery.call_id} (${tool}: ${target}): ${RECOVERY_WORDS[recovery.status]} ${recovery.evidence}`,
+      `- call ${recovery.call_id} (${tool}: ${target}): ${recoveryWords(recovery)} ${recovery.evidence}`,
   );
   return [
     '<recovery>',
@@ -34,6 +45,11 @@ export function recoveryBlock(operations: RecoveredOperation[]): string | undefi
     'Check the real state before you rely on any of them. Do not assume that they were done, nor that they were not.',
     '</recovery>',
   ].join('\n');
+}
+
+function recoveryWords({ by, status }: EventOf<'tool_recovery'>): string {
+  if (by === 'tool') return RECOVERY_WORDS[status];
+  return `the user says that it ${status === 'completed' ? 'was done' : 'was not done'}.`;
 }
 
 const RECOVERY_WORDS: { [S in EventOf<'tool_recovery'>['status']]: string } = {

@@ -27,7 +27,7 @@ export interface SessionFacts {
   run_count: number;
   /** Messages that wait for the run's end or the next model call. */
   queued: number;
-  uncertain: Omit<UncertainOperation, 'seq'>[];
+  uncertain: Omit<UncertainOperation, 'seq' | 'attempt'>[];
   pending_approvals: PendingApproval[];
   /** Of the step under way: what has not ended. */
   current_calls: { call_id: string; operation_id: string; tool: string; target: string; status: string }[];
@@ -51,7 +51,7 @@ export function describeSession(state: SessionState): SessionFacts {
     runs: state.runs,
     run_count: state.run_count,
     queued: state.queue.length,
-    uncertain: state.uncertain.map(({ seq: _, ...operation }) => operation),
+    uncertain: state.uncertain.map(({ seq: _, attempt: _attempt, ...operation }) => operation),
     pending_approvals: calls
       .filter((call) => call.status === 'awaiting_approval')
       .map(({ call_id, operation_id, tool, target }) => ({ call_id, operation_id, tool, target })),
@@ -72,9 +72,8 @@ export function describeSession(state: SessionState): SessionFacts {
 /** What the session is doing; without a run, how the last one ended. */
 export function runStateName(state: SessionState): RunStateName {
   if (state.run !== null) {
-    return state.run.calls.some((call) => call.status === 'awaiting_approval')
-      ? 'waiting_approval'
-      : 'running';
+    if (state.run.calls.some((call) => call.status === 'awaiting_approval')) return 'waiting_approval';
+    return state.host_unreachable ? 'host_unreachable' : 'running';
   }
   const last = state.runs.at(-1);
   return last?.status === 'failed' || last?.status === 'interrupted' ? last.status : 'idle';

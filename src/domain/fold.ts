@@ -28,6 +28,7 @@ const FOLDS: Folds = {
   project_loaded: (state, { project }) => ({
     ...inRun(state, (run) => ({ ...run, project_loaded: true })),
     project,
+    host_unreachable: false,
   }),
   model_called: (state, { operation_id, through_seq }) => ({
     ...inRun(state, (run) => ({
@@ -76,12 +77,14 @@ const FOLDS: Folds = {
     })),
     file_versions: remember(state.file_versions, event.versions ?? []),
     uncertain: state.uncertain.filter((operation) => operation.operation_id !== event.operation_id),
+    host_unreachable: false,
   }),
   tool_recovery: recover,
   interrupt_requested: (state, { by }) => inRun(state, (run) => ({ ...run, interrupted_by: by })),
   run_finished: finishRun,
   workspace_missing: (state) => state,
-  workspace_rebound: (state, { workspace }) => ({ ...state, workspace }),
+  host_unreachable: (state) => ({ ...state, host_unreachable: true }),
+  workspace_rebound: (state, { workspace }) => ({ ...state, workspace, host_unreachable: false }),
   session_renamed: (state, { title }) => ({ ...state, title }),
   settings_changed: (state, { settings }) => ({ ...state, settings }),
   session_completed: (state) => ({ ...state, status: 'completed' }),
@@ -109,6 +112,7 @@ function created(event: EventOf<'session_created'>): SessionState {
     call_ids: [],
     file_versions: [],
     uncertain: [],
+    host_unreachable: false,
     project: null,
     usage: NO_USAGE,
   };
@@ -164,25 +168,42 @@ function finishRun(state: SessionState, event: EventOf<'run_finished'>): Session
 function recover(state: SessionState, event: EventOf<'tool_recovery'>): SessionState {
   const { call_id, operation_id, status, evidence, seq } = event;
   const others = state.uncertain.filter((operation) => operation.operation_id !== operation_id);
-  const call = state.run?.calls.find((candidate) => candidate.call_id === call_id);
-  const known = call ?? state.uncertain.find((operation) => operation.operation_id === operation_id);
-  const settled = status === 'completed' || status === 'not_run' || known === undefined;
-  const operation: UncertainOperation[] = settled
-    ? []
-    : [{ call_id, operation_id, tool: known.tool, target: known.target, status, evidence, seq }];
+  const known =
+    state.run?.calls.find((call) => call.operation_id === operation_id) ??
+    state.uncertain.find((operation) => operation.operation_id === operation_id);
+  const open: UncertainOperation[] =
+    status === 'completed' || status === 'not_run' || known === undefined
+      ? []
+      : [
+          {
+            call_id,
+            operation_id,
+            tool: known.tool,
+            target: known.target,
+            attempt: known.attempt,
+            status,
+            evidence,
+            seq,
+          },
+        ];
   return {
-    ...inRun(withCall(state, call_id, recoveredCall(status, call)), (run) => ({
+    ...inRun(withCall(state, call_id, recoveredCall(event, known?.attempt ?? 0)), (run) => ({
       ...run,
-      recoveries: run.recoveries + (status === 'uncertain' ? 1 : 0),
+      recoveries: run.recoveries + (isNewLoss(event, state.run?.calls ?? []) ? 1 : 0),
     })),
-    uncertain: kept([...others, ...operation], UNCERTAIN_KEPT),
+    uncertain: kept([...others, ...open], UNCERTAIN_KEPT),
+    host_unreachable: status === 'uncertain' ? state.host_unreachable : false,
   };
 }
 
-function recoveredCall(
-  status: EventOf<'tool_recovery'>['status'],
-  call: CallState | undefined,
-): Partial<CallState> {
+/** Calls side by side are lost by one and the same crash. */
+function isNewLoss({ status }: EventOf<'tool_recovery'>, calls: CallState[]): boolean {
+  return status === 'uncertain' && calls.every((call) => call.status !== 'uncertain');
+}
+
+/** What a person settles is settled; what its tool found decides what happens to the call next. */
+function recoveredCall({ by, status }: EventOf<'tool_recovery'>, attempt: number): Partial<CallState> {
+  if (by === 'user') return { status: 'settled' };
   switch (status) {
     case 'uncertain':
     case 'completed': // its tool_result follows
@@ -190,7 +211,7 @@ function recoveredCall(
     case 'running':
       return { status: 'attached' };
     case 'not_run':
-      return { status: 'pending', attempt: (call?.attempt ?? 0) + 1 };
+      return { status: 'pending', attempt: attempt + 1 };
     case 'unknown':
       return { status: 'settled' };
     default:

@@ -17,7 +17,13 @@ import type { Usage } from './model.ts';
 export type SessionStatus = 'active' | 'completed' | 'archived';
 
 /** What the session is doing, for lists and search attributes. */
-export type RunStateName = 'idle' | 'running' | 'waiting_approval' | 'failed' | 'interrupted';
+export type RunStateName =
+  | 'idle'
+  | 'running'
+  | 'waiting_approval'
+  | 'host_unreachable'
+  | 'failed'
+  | 'interrupted';
 
 /** A message that no model call has been sent yet. */
 export interface QueuedMessage {
@@ -80,6 +86,8 @@ export interface UncertainOperation {
   target: string;
   status: 'uncertain' | 'running' | 'unknown';
   evidence: string;
+  /** Of the attempt that was lost. */
+  attempt: number;
   seq: number;
 }
 
@@ -107,6 +115,8 @@ export interface SessionState {
   /** Path to version, least recently seen first. */
   file_versions: { path: string; version: string | null }[];
   uncertain: UncertainOperation[];
+  /** The workspace's host has not answered since this became true. */
+  host_unreachable: boolean;
   /** As read when the last run started. */
   project: ProjectFacts | null;
   usage: Usage;

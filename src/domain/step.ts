@@ -54,6 +54,8 @@ function nextMessage(state: SessionState): string | undefined {
 
 function withinRun(state: SessionState, run: RunState, pressure: Pressure): Decision {
   if (run.recoveries > CRASH_BUDGET_RECOVERIES) return crashLoop(run);
+  const lost = lostCalls(state, run);
+  if (lost !== undefined) return lost;
   const open = run.calls.filter((call) => call.status !== 'settled');
   if (open.length > 0) return settleCalls(state, run, open, pressure);
   if (run.interrupted_by !== null) return { do: 'finish_run', status: 'interrupted', error: null };
@@ -69,12 +71,37 @@ function withinRun(state: SessionState, run: RunState, pressure: Pressure): Deci
   return { do: 'call_model', operation_id: operationId(run.run_id, run.step + 1, 0), through_seq: state.seq };
 }
 
-/** Calls without a result. What lost its worker comes first: nothing else may begin before it is known. */
-function settleCalls(state: SessionState, run: RunState, open: CallState[], pressure: Pressure): Decision {
-  const uncertain = open.filter((call) => call.status === 'uncertain');
+/** What lost its worker comes first: nothing else may begin before it is known what became of it. */
+function lostCalls(state: SessionState, run: RunState): Decision | undefined {
+  const own = run.calls.filter((call) => call.status === 'uncertain' || call.status === 'attached');
+  if (own.length > 0 && state.settings.on_interrupt === 'wait' && run.interrupted_by === null) {
+    return { do: 'finish_run', status: 'interrupted', error: null };
+  }
+  const lost = [...leftOver(state, run), ...own];
+  const uncertain = lost.filter((call) => call.status === 'uncertain');
   if (uncertain.length > 0) return { do: 'reconcile', calls: uncertain };
-  const attached = open.filter((call) => call.status === 'attached');
-  if (attached.length > 0) return { do: 'attach', calls: attached, stop: run.interrupted_by !== null };
+  return lost.length > 0 ? { do: 'attach', calls: lost, stop: run.interrupted_by !== null } : undefined;
+}
+
+/** Calls of earlier runs that ended before anybody had looked. */
+function leftOver(state: SessionState, run: RunState): CallState[] {
+  return state.uncertain
+    .filter((operation) => operation.status !== 'unknown')
+    .filter((operation) => run.calls.every((call) => call.operation_id !== operation.operation_id))
+    .map(({ call_id, operation_id, tool, target, attempt, status }) => ({
+      call_id,
+      operation_id,
+      tool,
+      target,
+      attempt,
+      effect: 'side_effect',
+      approved: true,
+      status: status === 'running' ? 'attached' : 'uncertain',
+    }));
+}
+
+/** Calls without a result. */
+function settleCalls(state: SessionState, run: RunState, open: CallState[], pressure: Pressure): Decision {
   const rejected = open
     .map((call) => rejection(state, run, call))
     .filter((settlement) => settlement !== undefined);

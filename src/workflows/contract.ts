@@ -57,11 +57,19 @@ export interface DecideSignal {
   reason: string;
 }
 
+/** A person settles an uncertain operation. */
+export interface ResolveSignal {
+  call_id: string;
+  as: 'done' | 'not-done';
+  note: string;
+}
+
 /** The arguments of each signal, by name. */
 export interface SessionSignals {
   message: [MessageSignal];
   interrupt: [{ by: string }];
   decide: [DecideSignal];
+  resolve: [ResolveSignal];
   rebind: [{ workspace: WorkspaceBinding; by: string }];
   rename: [{ title: string }];
   configure: [{ settings: Partial<SessionSettings> }];

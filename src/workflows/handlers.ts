@@ -13,6 +13,7 @@ import type {
   LogPage,
   MessageSignal,
   PageQuery,
+  ResolveSignal,
   SessionSignals,
 } from './contract.ts';
 import type { SessionMachine } from './machine.ts';
@@ -42,6 +43,7 @@ export function installHandlers(machine: SessionMachine, running: Interruptible)
     running.onInterrupt();
   });
   on(machine, 'decide', (decision) => decide(machine, decision));
+  on(machine, 'resolve', (resolution) => resolve(machine, resolution));
   on(machine, 'rebind', ({ workspace, by }) => {
     machine.emit({ type: 'workspace_rebound', workspace, by });
   });
@@ -71,6 +73,19 @@ function on<Name extends keyof SessionSignals>(
   setHandler(defineSignal<SessionSignals[Name]>(name), (...args: SessionSignals[Name]) => {
     machine.signals += 1;
     handle(...args);
+  });
+}
+
+function resolve(machine: SessionMachine, { call_id, as, note }: ResolveSignal): void {
+  const operation = machine.state.uncertain.findLast((candidate) => candidate.call_id === call_id);
+  if (operation === undefined) return;
+  machine.emit({
+    type: 'tool_recovery',
+    call_id,
+    operation_id: operation.operation_id,
+    status: as === 'done' ? 'completed' : 'not_run',
+    evidence: note,
+    by: 'user',
   });
 }
 

@@ -6,7 +6,8 @@ import type { Decision, Settlement } from '../domain/step.ts';
 import { isInterrupt, runErrorOf, typeOf } from './failures.ts';
 import type { SessionMachine } from './machine.ts';
 import { attachTools, reconcileTools, runTools } from './performTools.ts';
-import { hostActivities, modelActivities } from './proxies.ts';
+import { onHost } from './onHost.ts';
+import { modelActivities } from './proxies.ts';
 
 /** The decisions that act within a session; the others belong to its main loop. */
 export type Action = Exclude<Decision, { do: 'wait' | 'roll_over' | 'close' }>;
@@ -60,7 +61,9 @@ function settle(machine: SessionMachine, { call, status, output }: Settlement): 
 async function loadProject(machine: SessionMachine): Promise<void> {
   const { workspace } = machine.state;
   try {
-    const project = await hostActivities(workspace.host).looking.loadProject({ workspace });
+    const project = await onHost(machine, async ({ looking }) =>
+      looking.loadProject({ workspace: machine.state.workspace }),
+    );
     machine.emit({ type: 'project_loaded', project });
   } catch (error) {
     if (isInterrupt(error)) return;

@@ -1,6 +1,6 @@
 /** The activities as the workflow calls them: queue, attempts, time-outs and cancellation of each. */
 import { ActivityCancellationType, proxyActivities, proxySinks } from '@temporalio/workflow';
-import type { ActivityInterfaceFor, Sinks } from '@temporalio/workflow';
+import type { ActivityInterfaceFor, ActivityProxyOptions, Sinks } from '@temporalio/workflow';
 import type { HostActivities, ModelActivities } from '../activities/contract.ts';
 import type { SessionEvent } from '../domain/event.ts';
 import { hostTaskQueue, SESSION_TASK_QUEUE } from '../domain/ids.ts';
@@ -37,32 +37,27 @@ export interface HostProxies {
   waiting: ActivityInterfaceFor<Pick<HostActivities, 'attachTool'>>;
 }
 
-/** Proxies for one host's task queue. */
-export function hostActivities(host: string): HostProxies {
-  const taskQueue = hostTaskQueue(host);
+/** After this a host that has not taken a call is reported as unreachable. */
+const HOST_PATIENCE = '60s';
+
+/** Proxies for one host's task queue. `wait` for it for ever, or `report` when it does not answer. */
+export function hostActivities(host: string, silence: 'report' | 'wait'): HostProxies {
+  const common: ActivityProxyOptions<HostActivities> = { taskQueue: hostTaskQueue(host) };
+  if (silence === 'report') common.scheduleToStartTimeout = HOST_PATIENCE;
+  const beating = { ...common, heartbeatTimeout: HEARTBEAT_TIMEOUT, cancellationType } as const;
   const quickly = { initialInterval: '200ms', backoffCoefficient: 2, maximumInterval: '10s' } as const;
   return {
     once: proxyActivities<HostActivities>({
-      taskQueue,
+      ...beating,
       startToCloseTimeout: '24h',
-      heartbeatTimeout: HEARTBEAT_TIMEOUT,
-      cancellationType,
       retry: { maximumAttempts: 1 },
     }),
     reading: proxyActivities<HostActivities>({
-      taskQueue,
+      ...beating,
       startToCloseTimeout: '5m',
-      heartbeatTimeout: HEARTBEAT_TIMEOUT,
-      cancellationType,
       retry: { maximumAttempts: 3, ...quickly },
     }),
-    looking: proxyActivities<HostActivities>({ taskQueue, startToCloseTimeout: '1m', retry: quickly }),
-    waiting: proxyActivities<HostActivities>({
-      taskQueue,
-      startToCloseTimeout: '24h',
-      heartbeatTimeout: HEARTBEAT_TIMEOUT,
-      cancellationType,
-      retry: quickly,
-    }),
+    looking: proxyActivities<HostActivities>({ ...common, startToCloseTimeout: '1m', retry: quickly }),
+    waiting: proxyActivities<HostActivities>({ ...beating, startToCloseTimeout: '24h', retry: quickly }),
   };
 }

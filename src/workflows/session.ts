@@ -6,7 +6,7 @@ import type { SessionInput } from './contract.ts';
 import { installHandlers } from './handlers.ts';
 import { SessionMachine } from './machine.ts';
 import { perform } from './perform.ts';
-import { hostActivities } from './proxies.ts';
+import { onHost } from './onHost.ts';
 import { publishAttributes } from './visibility.ts';
 
 /** What a closed session leaves behind; its events are in the archive. */
@@ -44,15 +44,16 @@ export async function session(input: SessionInput): Promise<SessionEnd> {
   }
 }
 
-/** Archives what this Temporal run holds; false when something was said meanwhile. */
+/** Archives what this Temporal run holds; false when something happened meanwhile. */
 async function archive(machine: SessionMachine): Promise<boolean> {
-  const { session_id, seq, workspace } = machine.state;
-  await hostActivities(workspace.host).looking.archiveSegment({
+  const { session_id, seq } = machine.state;
+  const segment = {
     session_id,
     segment: machine.segment,
     from_seq: (machine.base?.seq ?? 0) + 1,
     through_seq: seq,
-  });
+  };
+  await onHost(machine, async ({ looking }) => looking.archiveSegment(segment));
   return machine.state.seq === seq;
 }
 

@@ -321,6 +321,71 @@ test('a call that takes the worker down each time ends the run as a crash loop',
   ]);
 });
 
+test('parallel calls that one crash took are one recovery, not a crash loop', async () => {
+  const session = await rig.start({
+    model: (call) =>
+      call === 0
+        ? calls(...Array.from({ length: 8 }, (_, index) => ({ tool: `w${index}`, effect: 'read' as const })))
+        : { text: 'done' },
+    tool: ({ attempt }) => {
+      if (attempt === 1) throw lost();
+      return { status: 'success', output: 'second attempt' };
+    },
+    reconcile: async () => ({ status: 'not_run', evidence: 'it only reads' }),
+  });
+  expect((await session.untilIdle()).runs).toMatchObject([{ status: 'success' }]);
+});
+
+test('with `wait`, a lost call interrupts the run, and what became of it is found out when the user speaks', async () => {
+  const asked: string[] = [];
+  const session = await rig.start(
+    {
+      model: (call) => (call === 0 ? calls({ tool: 'w1' }, { tool: 'w2' }) : { text: 'done' }),
+      tool: () => {
+        throw lost();
+      },
+      reconcile: async ({ call_id }) => {
+        asked.push(call_id);
+        return { status: 'completed', evidence: 'receipt', outcome: { status: 'success', output: 'real' } };
+      },
+    },
+    { settings: { on_interrupt: 'wait' } },
+  );
+  const facts = await session.untilIdle();
+  expect(facts).toMatchObject({
+    run_state: 'interrupted',
+    uncertain: [{ call_id: 'c0', status: 'uncertain' }],
+  });
+  expect(asked).toEqual([]);
+  await session.send('and now?');
+  const after = await session.until((now) => now.run_count === 2 && now.run_state === 'idle');
+  expect(after).toMatchObject({ uncertain: [] });
+  expect(asked).toEqual(['c0']);
+  expect(all(await session.events(), 'tool_result')).toMatchObject([
+    { call_id: 'c0', output: 'real', recovered: true },
+  ]);
+});
+
+test('a person settles what stayed unknown, and the next model call is told so', async () => {
+  const session = await rig.start({
+    model: (call) => (call === 0 ? calls({ tool: 'w' }) : { text: 'done' }),
+    tool: () => {
+      throw lost();
+    },
+    reconcile: async () => ({ status: 'unknown', evidence: 'begun at noon' }),
+  });
+  expect((await session.untilIdle()).uncertain).toHaveLength(1);
+  await session.signal('resolve', { call_id: 'c0', as: 'done', note: 'I looked: it is there.' });
+  await session.signal('resolve', { call_id: 'c0', as: 'not-done', note: 'too late' });
+  expect((await session.until((facts) => facts.uncertain.length === 0)).uncertain).toEqual([]);
+  const recoveries = all(await session.events(), 'tool_recovery');
+  expect(recoveries.at(-1)).toMatchObject({
+    status: 'completed',
+    by: 'user',
+    evidence: 'I looked: it is there.',
+  });
+});
+
 test('a workspace that is gone fails the run, and after a rebind the next one works', async () => {
   const found = new Set(['/there']);
   const session = await rig.start({

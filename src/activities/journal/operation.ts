@@ -7,7 +7,7 @@
  *                  writes how it entered) or the reconciler that shuts it out. Exactly one of them wins.
  *   other files    each tool's own proofs (a spool, an exit record, a receipt)
  */
-import { readFile } from 'node:fs/promises';
+import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { reached } from '../../host/faults.ts';
 import { bootId } from '../../host/process.ts';
@@ -134,5 +134,10 @@ export class Journal {
 
   operation(session_id: string, operation_id: string): OperationRecord {
     return new OperationRecord(operation_id, join(this.root, session_id, operation_id));
+  }
+
+  /** Removes what is recorded of an operation. Only for one whose result is recorded elsewhere for good. */
+  async forget(session_id: string, operation_id: string): Promise<void> {
+    await rm(join(this.root, session_id, operation_id), { recursive: true, force: true, maxRetries: 3 });
   }
 }
