@@ -23,6 +23,8 @@ export interface Stage extends AsyncDisposable {
   address: string;
   /** Starts a session of `steps` model calls with one tool call each, and returns its id. */
   startSession: (steps: number) => Promise<string>;
+  /** Resolves when the model has given so many final answers from now on. */
+  countAnswers: (number: number) => Promise<void>;
 }
 
 /** Everything up, with the worker of the published package. */
@@ -33,10 +35,13 @@ export async function setStage({ withWorker = true } = {}): Promise<Stage> {
   await writeFile(join(folder, FILE), 'tiny\n');
   const { address } = await ensureUp(home, { withWorker, workerEntry: join(DIST, 'worker/main.js') });
   const service = await connect(home, process.env, { worker: false });
+  let onAnswer: (() => void) | undefined;
   const model = await startScriptedModel({
     script: ({ step, lastUserText }) => {
       const steps = Number(/^(\d+) steps/.exec(lastUserText)?.[1]);
-      return step < steps ? callTool('read_file', { path: FILE }) : say('done');
+      if (step < steps) return callTool('read_file', { path: FILE });
+      onAnswer?.();
+      return say('done');
     },
   });
   const host = await hostId(home);
@@ -46,6 +51,15 @@ export async function setStage({ withWorker = true } = {}): Promise<Stage> {
     model,
     workspace: folder,
     address,
+    countAnswers: async (number) => {
+      const { promise, resolve } = Promise.withResolvers<void>();
+      let left = number;
+      onAnswer = () => {
+        left -= 1;
+        if (left === 0) resolve();
+      };
+      return promise;
+    },
     startSession: async (steps) => {
       const { session_id } = await createSession(service, {
         user_id: 'bench',

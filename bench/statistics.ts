@@ -9,7 +9,7 @@ export interface Row {
 }
 
 /** The value below which `share` (0 to 1) of the samples lie. */
-export function percentile(samples: number[], share: number): number {
+function percentile(samples: number[], share: number): number {
   const sorted = samples.toSorted((a, b) => a - b);
   return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? Number.NaN;
 }

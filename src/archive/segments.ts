@@ -26,7 +26,7 @@ export interface SegmentManifest {
 }
 
 /** A segment that is damaged: it alone can't be read. */
-export class DamagedSegment extends Error {
+class DamagedSegment extends Error {
   constructor(path: string, found: string) {
     super(
       `Expected a whole archive segment in ${path}, found ${found}. Restore the file from a backup; all other segments can still be read.`,

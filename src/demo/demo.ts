@@ -139,42 +139,30 @@ async function conclude(
   session_id: string,
   outcome: RunOutcome | null,
 ): Promise<void> {
+  const events = await Array.fromAsync(readEvents(service, session_id, 1));
+  const replies = events.filter((event) => event.type === 'assistant_message');
+  const recovered = events.filter((event) => event.type === 'tool_result' && event.recovered === true);
+  const tests = (await readFile(join(workspace, TEST_LOG), 'utf8')).trim().split('\n');
   const { bold, good, bad } = screen.styles;
-  let replies = 0;
-  let recovered = 0;
-  let answer = '';
-  for await (const event of readEvents(service, session_id, 1)) {
-    if (event.type === 'assistant_message') {
-      replies += 1;
-      answer = event.text;
-    }
-    if (event.type === 'tool_result' && event.recovered === true) recovered += 1;
+  // A terminal has seen the answer being written.
+  if (!screen.terminal.live) screen.print(replies.at(-1)?.text ?? '');
+  const ended =
+    outcome?.status === 'success'
+      ? good('The run ended well, and this is what the crash cost:')
+      : bad(`The run ended: ${outcome?.status ?? 'unknown'}`);
+  for (const line of [
+    '',
+    ended,
+    `  model calls      ${model.requests.length} requests for ${replies.length} replies: none was paid twice`,
+    `  the test         was run ${tests.length} times, as the model asked; the killed worker's run was not repeated`,
+    `  results          ${recovered.length} came from a command that outlived its worker`,
+    '',
+    bold('Go on with a real model:'),
+    '  export OPENAI_API_KEY=…      (or OPENAI_BASE_URL and HOLDFAST_MODEL for any compatible server)',
+    '  npm run holdfast -- run "what does this project do?" --workspace DIR',
+  ]) {
+    screen.note(line);
   }
-  const tests = (await readFile(join(workspace, TEST_LOG), 'utf8')).trim().split('\n').length;
-  const ok = outcome?.status === 'success';
-  // A terminal has seen it being written.
-  if (!screen.terminal.live) screen.print(answer);
-  screen.note('');
-  screen.note(
-    (ok ? good : bad)(
-      ok
-        ? 'The run ended well, and this is what the crash cost:'
-        : `The run ended: ${outcome?.status ?? 'unknown'}`,
-    ),
-  );
-  screen.note(
-    `  model calls      ${model.requests.length} requests for ${replies} replies: none was paid twice`,
-  );
-  screen.note(
-    `  the test         was run ${tests} times, as the model asked; the killed worker's run was not repeated`,
-  );
-  screen.note(`  results          ${recovered} came from a command that outlived its worker`);
-  screen.note('');
-  screen.note(bold('Go on with a real model:'));
-  screen.note(
-    '  export OPENAI_API_KEY=…                        (or OPENAI_BASE_URL for any compatible server)',
-  );
-  screen.note('  npm run holdfast -- run "what does this project do?" --workspace DIR');
 }
 
 async function isThere(path: string): Promise<boolean> {

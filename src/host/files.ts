@@ -9,7 +9,7 @@ import { dirname, join } from 'node:path';
 /** Access for files that may hold what only the user may see. */
 export const PRIVATE_FILE_MODE = 0o600;
 /** Access for folders that hold such files. */
-export const PRIVATE_FOLDER_MODE = 0o700;
+const PRIVATE_FOLDER_MODE = 0o700;
 
 /** Replaces `path` with `data` atomically and durably. Rejects with the file system's error (ENOSPC, EACCES …). */
 export async function writeFileAtomic(
@@ -49,7 +49,7 @@ export async function createFileExclusive(path: string, data: string | Uint8Arra
 }
 
 /** Writes `data` to `path` opened with `flags` and fsyncs it; the folder entry is not fsynced. */
-export async function writeFsynced(
+async function writeFsynced(
   path: string,
   data: string | Uint8Array,
   flags: 'w' | 'wx' | 'a',

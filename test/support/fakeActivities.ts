@@ -23,7 +23,7 @@ import { QUERIES, SESSION_WORKFLOW } from '../../src/workflows/contract.ts';
 import type { EventPage, MessageSignal, SessionInput, SessionSignals } from '../../src/workflows/contract.ts';
 import { temporaryHome } from './temporaryHome.ts';
 
-export interface SessionScript {
+interface SessionScript {
   /** By number of the call, from 0. */
   model: (call: number) => Partial<CallModelResult> | Promise<Partial<CallModelResult>>;
   tool?: (input: ToolInput) => ToolOutcome | Promise<ToolOutcome>;
@@ -37,7 +37,7 @@ export interface SessionRig extends AsyncDisposable {
   start: (script: SessionScript, options?: StartOptions) => Promise<SessionHandle>;
 }
 
-export interface StartOptions {
+interface StartOptions {
   settings?: Partial<SessionSettings>;
   text?: string;
   history_events?: number;
@@ -45,7 +45,7 @@ export interface StartOptions {
 
 const POLL_MS = 10;
 
-export const HOST = 'test-host';
+const HOST = 'test-host';
 const SETTINGS: SessionSettings = {
   model: 'm',
   api: 'chat',
@@ -176,7 +176,7 @@ async function createWorkers(
   ]);
 }
 
-export interface SessionHandle {
+interface SessionHandle {
   session_id: string;
   archived: () => { segment: number; from_seq: number; through_seq: number }[];
   signal: <Name extends keyof SessionSignals>(name: Name, ...args: SessionSignals[Name]) => Promise<void>;

@@ -49,7 +49,7 @@ export class World implements AsyncDisposable {
     };
   }
 
-  static async create(script: Script, { api = 'chat' as 'chat' | 'responses' } = {}): Promise<World> {
+  static async create(script: Script, { api = 'chat' }: { api?: 'chat' | 'responses' } = {}): Promise<World> {
     const folder = await realpath(await mkdtemp(join(tmpdir(), 'hf-')));
     const world = new World(folder, await startScriptedModel({ script }), api);
     await mkdir(world.workspace);
