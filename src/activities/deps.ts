@@ -1,5 +1,6 @@
 /** What activities need of the world around them; the worker makes it once (worker/deps.ts). */
 import type { ArchiveStore } from '../archive/segments.ts';
+import type { HttpRules } from '../host/httpRules.ts';
 import type { BlobStore } from './journal/blobs.ts';
 import type { Journal } from './journal/operation.ts';
 import type { SessionLog } from './sessionLog.ts';
@@ -18,6 +19,8 @@ export interface ActivityDeps {
   archive: ArchiveStore;
   /** The API key for a provider; undefined where none is known, as for a local server that needs none. */
   apiKey: (base_url: string | null) => Promise<string | undefined>;
+  /** What http_request may reach, as configured now. Rejects with SettingsError. */
+  httpRules: () => Promise<HttpRules>;
   publishDelta: (session_id: string, delta: Delta) => void;
   /** Names this worker process in gates and evidence. */
   worker: string;

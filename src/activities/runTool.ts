@@ -7,6 +7,7 @@ import type { AttachInput, ToolInput } from './contract.ts';
 import type { ActivityDeps } from './deps.ts';
 import { finalFailure } from './failures.ts';
 import { isShutdown, WorkerShutdown, withHeartbeat } from './heartbeat.ts';
+import { SessionJobs } from './jobs/sessionJobs.ts';
 import { Fenced } from './journal/operation.ts';
 import { RunnerLost } from './runner/wait.ts';
 import type { SessionView } from './sessionLog.ts';
@@ -87,6 +88,8 @@ async function contextOf(
     signal,
     env: commandEnvironment(deps.env),
     seenVersion: (path) => state.file_versions.find((seen) => seen.path === path)?.version,
+    httpRules: deps.httpRules,
+    jobs: new SessionJobs(deps.journal, input.session_id),
     findOutput: (call_id) => findOutput(events, call_id),
   };
 }

@@ -6,7 +6,7 @@ import { userInfo } from 'node:os';
 import { join } from 'node:path';
 import { endpointName, OPENAI_BASE_URL } from './credentials.ts';
 import type { Home } from './home.ts';
-import { readSettingsFile, type FileSettings } from './settingsFile.ts';
+import { readSettingsFile, SettingsError, type FileSettings } from './settingsFile.ts';
 
 /** A current coding model of OpenAI (https://platform.openai.com/docs/models). */
 export const DEFAULT_MODEL = 'gpt-5.5';
@@ -120,6 +120,12 @@ async function readLayers({ home, workspace, env, flags = {} }: SettingsSources)
   ];
   for (const [origin, path] of files) {
     const values = await readSettingsFile(path);
+    if (origin === 'workspace' && values?.http !== undefined) {
+      throw new SettingsError(
+        `Expected no \`http\` in ${path}, found one: a workspace can't say what may be reached over the network.`,
+        `Move it to ${home.settingsFile}.`,
+      );
+    }
     if (values !== undefined) layers.push({ origin, values, source: () => path });
   }
   return layers;

@@ -9,6 +9,19 @@ const settingsSchema = z.strictObject({
   user: z.string().min(1).optional(),
   approval: z.enum(['auto', 'ask', 'read-only']).optional(),
   on_interrupt: z.enum(['continue', 'wait']).optional(),
+  /** Of the home's file alone (httpRules.ts). */
+  http: z
+    .strictObject({
+      allow: z.array(
+        z.strictObject({
+          host: z
+            .string()
+            .refine(isHost, 'a host, as in example.com or 127.0.0.1:8080, in each rule of `allow`'),
+          idempotent: z.boolean().optional(),
+        }),
+      ),
+    })
+    .optional(),
 });
 
 export type FileSettings = z.infer<typeof settingsSchema>;
@@ -75,4 +88,10 @@ function expectation(issue: z.core.$ZodIssue | undefined): string {
     default:
       return issue?.message ?? 'another value';
   }
+}
+
+/** A name or address with or without a port, and nothing else of a URL. */
+function isHost(text: string): boolean {
+  const url = URL.canParse(`http://${text}`) ? new URL(`http://${text}`) : undefined;
+  return url !== undefined && !/[/?#@\\*\s]/.test(text) && url.pathname === '/';
 }

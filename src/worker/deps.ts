@@ -8,6 +8,7 @@ import { SessionLog } from '../activities/sessionLog.ts';
 import type { AnsweredPage, AskLog } from '../activities/sessionLog.ts';
 import { fileArchive } from '../archive/segments.ts';
 import { workflowId } from '../domain/ids.ts';
+import { readHttpRules } from '../host/httpRules.ts';
 import { keyFor } from '../host/credentials.ts';
 import type { Home } from '../host/home.ts';
 import { QUERIES } from '../workflows/contract.ts';
@@ -30,6 +31,7 @@ export function createDeps({ home, client, bus, identity, env }: WorkerSurroundi
     blobs: new BlobStore(home.blobs),
     archive,
     apiKey: async (base_url) => keyFor(home, base_url, env),
+    httpRules: async () => readHttpRules(home),
     publishDelta: (session_id, delta) => bus.emit('delta', session_id, delta),
     worker: identity,
     env,

@@ -6,7 +6,7 @@ import type { Intent } from '../journal/operation.ts';
 import { takeEnd } from '../tools/utf8.ts';
 import type { Ended } from './observe.ts';
 import { listGroup } from './processes.ts';
-import { elapsedMs, type CommandPlan, type CommandProofs, type GateEntry, type Stop } from './proofs.ts';
+import { elapsedMs, type CommandProofs, type GateEntry, type Stop } from './proofs.ts';
 import { exitWords, processWords, secondsOf } from './words.ts';
 
 /** How much of the output's end is shown: the rest of EVIDENCE_MAX_BYTES is for the words. */
@@ -38,7 +38,7 @@ export async function runningEvidence(
 }
 
 /** Of an intent from before a restart of the machine, without a sign that the command was begun. */
-export async function rebootEvidence(proofs: CommandProofs, intent: Intent<CommandPlan>): Promise<string> {
+export async function rebootEvidence(proofs: CommandProofs, intent: Intent): Promise<string> {
   return [
     `The command was about to be started at ${intent.at}. There is no record that it was, but the machine has been restarted since, and what was written shortly before that may be lost.`,
     'Whether the command ran, wholly or in part, is not known. It does not run now and will not.',
@@ -47,10 +47,7 @@ export async function rebootEvidence(proofs: CommandProofs, intent: Intent<Comma
 }
 
 /** Of a gate that says nothing. */
-export async function tornEvidence(
-  proofs: CommandProofs,
-  intent: Intent<CommandPlan> | undefined,
-): Promise<string> {
+export async function tornEvidence(proofs: CommandProofs, intent: Intent | undefined): Promise<string> {
   const about = intent === undefined ? '' : ` It was about to be started at ${intent.at}.`;
   return [
     `Whether the command ran is not known.${about} The file that marks its start is there but is not complete (${proofs.gatePath}): its writer was killed while it wrote it, or the disk was full.`,
@@ -72,7 +69,8 @@ export async function lostEvidence(proofs: CommandProofs, gate: GateEntry): Prom
   ].join('\n');
 }
 
-async function outputEvidence(proofs: CommandProofs): Promise<string> {
+/** The end of the output so far, and how much there is of it. */
+export async function outputEvidence(proofs: CommandProofs): Promise<string> {
   const { bytes, tail } = await readTail(proofs.spoolPath);
   if (bytes === 0) return 'Its output so far is empty.';
   const shown = tail.byteLength < bytes ? `, the last ${tail.byteLength}` : '';

@@ -70,6 +70,7 @@ function stopWords(stop: Stop, plan: CommandPlan): string {
   const words: Record<StopReason, string> = {
     timeout: `timed out after ${stop.after_ms} ms, limit ${plan.timeout_ms} ms`,
     interrupt: `interrupted after ${secondsOf(stop.after_ms)}, it may have done a part of its work`,
+    job_stop: `stopped by job_stop after ${secondsOf(stop.after_ms)}`,
     output_limit: `stopped after ${secondsOf(stop.after_ms)}, it wrote more than ${SPOOL_MAX_BYTES} bytes`,
   };
   return words[stop.reason];

@@ -16,17 +16,21 @@ import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { hasCode } from '../../host/files.ts';
 import type { ProcessIdentity } from '../../host/process.ts';
-import type { OperationRecord } from '../journal/operation.ts';
+import type { Intent, OperationRecord } from '../journal/operation.ts';
 
 /** A gate without its text is torn at this age: on a busy disk a write may take its time. */
 const TORN_AFTER_MS = 5_000;
 const TORN_LOOK_EVERY_MS = 20;
 
-/** The plan in a command's intent: all that its result is built from besides the proofs. */
-export interface CommandPlan {
+/** What a runner runs. */
+export interface RunnerPlan {
   command: string;
   /** Absolute path. */
   cwd: string;
+}
+
+/** The plan in a command's intent: all that its result is built from besides the proofs. */
+export interface CommandPlan extends RunnerPlan {
   timeout_ms: number;
 }
 
@@ -54,7 +58,7 @@ export interface Exit {
 }
 
 /** Why a command was stopped. */
-export type StopReason = 'timeout' | 'interrupt' | 'output_limit';
+export type StopReason = 'timeout' | 'interrupt' | 'output_limit' | 'job_stop';
 
 export interface Stop {
   reason: StopReason;
@@ -90,8 +94,8 @@ export class CommandProofs {
   }
 
   /** This attempt's intent, or undefined when it wrote none (an older attempt's does not count). */
-  async readIntent() {
-    const intent = await this.record.readIntent<CommandPlan>();
+  async readIntent<Plan = CommandPlan>(): Promise<Intent<Plan> | undefined> {
+    const intent = await this.record.readIntent<Plan>();
     return intent?.attempt === this.attempt ? intent : undefined;
   }
 

@@ -12,7 +12,17 @@ import {
 } from './evidence.ts';
 import { observe } from './observe.ts';
 import { commandOutcome, type OutcomeContext } from './outcome.ts';
-import type { CommandPlan, CommandProofs } from './proofs.ts';
+import type { CommandPlan, CommandProofs, Gate, GateEntry } from './proofs.ts';
+
+/** How far an attempt came: a row of the truth table is chosen by it. */
+export interface StartCases<Plan> {
+  /** Its runner came through the gate. */
+  entered: (gate: GateEntry, intent: Intent<Plan>) => Promise<Reconciliation>;
+  /** Nothing says that it was begun, but the machine was restarted since, so the record may be lost. */
+  rebooted?: (intent: Intent<Plan>) => Promise<Reconciliation>;
+  /** Something came through the gate, and what it wrote there is not whole. */
+  torn?: (intent: Intent<Plan>) => Promise<Reconciliation>;
+}
 
 /**
  * Looks, and shuts the gate if nobody came through it. Rejects with the file system's errors only; a proof
@@ -22,39 +32,61 @@ export async function reconcileCommand(
   proofs: CommandProofs,
   context: OutcomeContext,
 ): Promise<Reconciliation> {
+  return reconcileStart<CommandPlan>(proofs, {
+    entered: async (gate, intent) => entered(proofs, gate, intent, context),
+  });
+}
+
+/** The part that all tools with a runner share: was it begun? Rejects as reconcileCommand does. */
+export async function reconcileStart<Plan>(
+  proofs: CommandProofs,
+  cases: StartCases<Plan>,
+): Promise<Reconciliation> {
   try {
     // The gate first: from here on, what did not begin can't begin any more.
-    const gate = await proofs.record.closeGate(proofs.attempt);
-    const intent = await proofs.readIntent();
-    return gate === 'closed' ? await notEntered(proofs, intent) : await entered(proofs, intent, context);
+    const closed = (await proofs.record.closeGate(proofs.attempt)) === 'closed';
+    const intent = await proofs.readIntent<Plan>();
+    const gate = closed ? undefined : await proofs.settledGate();
+    if (gate === undefined || gate.state === 'closed') return await notEntered(proofs, intent, cases);
+    return await begun(proofs, gate, intent, cases);
   } catch (error) {
     if (!(error instanceof Error) || 'code' in error) throw error;
     return { status: 'unknown', evidence: `What became of the command is not known. ${error.message}` };
   }
 }
 
-async function notEntered(
+async function begun<Plan>(
   proofs: CommandProofs,
-  intent: Intent<CommandPlan> | undefined,
+  gate: Gate,
+  intent: Intent<Plan> | undefined,
+  cases: StartCases<Plan>,
 ): Promise<Reconciliation> {
-  if (intent !== undefined && intent.boot !== (await bootId())) {
-    return { status: 'unknown', evidence: await rebootEvidence(proofs, intent) };
+  if (gate.state === 'entered' && intent !== undefined) return cases.entered(gate, intent);
+  // The intent is durable before a runner exists: without one, the torn gate is a reconciler's.
+  if (gate.state === 'torn' && intent === undefined) return notEntered(proofs, intent, cases);
+  if (intent !== undefined && cases.torn !== undefined) return cases.torn(intent);
+  return { status: 'unknown', evidence: await tornEvidence(proofs, intent) };
+}
+
+async function notEntered<Plan>(
+  proofs: CommandProofs,
+  intent: Intent<Plan> | undefined,
+  cases: StartCases<Plan>,
+): Promise<Reconciliation> {
+  if (intent === undefined || intent.boot === (await bootId())) {
+    return { status: 'not_run', evidence: NOT_RUN_EVIDENCE };
   }
-  return { status: 'not_run', evidence: NOT_RUN_EVIDENCE };
+  return (
+    (await cases.rebooted?.(intent)) ?? { status: 'unknown', evidence: await rebootEvidence(proofs, intent) }
+  );
 }
 
 async function entered(
   proofs: CommandProofs,
-  intent: Intent<CommandPlan> | undefined,
+  gate: GateEntry,
+  intent: Intent<CommandPlan>,
   context: OutcomeContext,
 ): Promise<Reconciliation> {
-  const gate = await proofs.settledGate();
-  if (gate.state === 'closed') return notEntered(proofs, intent);
-  // The intent is durable before a runner exists: without one, the torn gate is a reconciler's.
-  if (gate.state === 'torn' && intent === undefined) return notEntered(proofs, intent);
-  if (gate.state !== 'entered' || intent === undefined) {
-    return { status: 'unknown', evidence: await tornEvidence(proofs, intent) };
-  }
   const now = await observe(proofs);
   switch (now.state) {
     case 'ended':

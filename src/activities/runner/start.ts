@@ -3,7 +3,8 @@ import { spawn, type ChildProcess } from 'node:child_process';
 import { open } from 'node:fs/promises';
 import { makePrivateFolder, PRIVATE_FILE_MODE } from '../../host/files.ts';
 import { bootId } from '../../host/process.ts';
-import type { CommandPlan, CommandProofs } from './proofs.ts';
+import { reached } from '../../host/faults.ts';
+import type { CommandProofs, RunnerPlan } from './proofs.ts';
 import { RUNNER_ARGUMENT, RUNNER_SCRIPT, RUNNER_VARIABLES } from './script.ts';
 
 /** Marks every process of an operation, also those that leave its process group. */
@@ -22,14 +23,14 @@ export interface RunnerChild {
  */
 export async function startRunner(
   proofs: CommandProofs,
-  plan: CommandPlan,
+  plan: RunnerPlan,
   env: NodeJS.ProcessEnv,
 ): Promise<RunnerChild> {
   await makePrivateFolder(proofs.endedFolder);
   // Appending: no process overwrites another's output, whoever of the group writes.
   const spool = await open(proofs.spoolPath, 'a', PRIVATE_FILE_MODE);
   try {
-    return await spawned(
+    const child = await spawned(
       spawn('/bin/sh', ['-c', RUNNER_ARGUMENT, 'holdfast-runner', proofs.gatePath, proofs.exitPath], {
         cwd: plan.cwd,
         env: {
@@ -43,6 +44,8 @@ export async function startRunner(
         stdio: ['ignore', spool.fd, 'ignore'],
       }),
     );
+    await reached('after_spawn');
+    return child;
   } finally {
     await spool.close();
   }

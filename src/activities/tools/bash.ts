@@ -5,6 +5,7 @@
 import * as z from 'zod';
 import { OUTPUT_MAX_BYTES } from '../../domain/limits.ts';
 import type { Reconciliation, ToolOutcome } from '../../domain/tool.ts';
+import { reconcileJobStart, startJob } from '../jobs/startJob.ts';
 import { commandOutcome } from '../runner/outcome.ts';
 import { CommandProofs, type CommandPlan } from '../runner/proofs.ts';
 import { reconcileCommand } from '../runner/reconcile.ts';
@@ -20,7 +21,7 @@ const COMMAND_TIMEOUT_MAX_MS = 12 * 60 * 60 * 1000;
 /** A variable or argument may have 128 KiB on Linux (MAX_ARG_STRLEN). */
 export const COMMAND_MAX_BYTES = 100 * 1024;
 
-const schema = z.strictObject({
+const parameters = z.strictObject({
   command: z
     .string()
     .refine((text) => text.trim() !== '', 'Expected a command, found only blanks.')
@@ -36,9 +37,18 @@ const schema = z.strictObject({
     .max(COMMAND_TIMEOUT_MAX_MS)
     .optional()
     .describe(
-      `Milliseconds after which the command is stopped. Default ${COMMAND_TIMEOUT_DEFAULT_MS}, at most ${COMMAND_TIMEOUT_MAX_MS}.`,
+      `Milliseconds after which the command is stopped. Default ${COMMAND_TIMEOUT_DEFAULT_MS}, at most ${COMMAND_TIMEOUT_MAX_MS}. Not with background.`,
     ),
+  background: z
+    .boolean()
+    .optional()
+    .describe('Start a job and return at once, for servers, watchers and whatever runs for long.'),
 });
+
+const schema = parameters.refine(
+  ({ background, timeout_ms }) => background !== true || timeout_ms === undefined,
+  'A job has no time-out: leave out timeout_ms, or background.',
+);
 
 type BashArgs = z.infer<typeof schema>;
 
@@ -49,7 +59,8 @@ export const bash = defineTool<BashArgs>({
     'Each call is a new shell: no folder change or variable lasts. There is no terminal and stdin is empty, so nothing can be asked.',
     `Output of more than ${OUTPUT_MAX_BYTES} bytes is shown as head and tail, the whole is kept for read_output.`,
     `The command is stopped after timeout_ms (TERM, ${STOP_GRACE_MS} ms later KILL, to its whole process group).`,
-    'The call returns when the shell ends; what it left running in the background goes on and is named in the result.',
+    'With background: true it becomes a job that outlives the run, has no time-out and is looked at with job_status, job_output and job_stop.',
+    'Otherwise the call returns when the shell ends; what it left running in the background goes on and is named in the result.',
     'Write to stderr with `>&2`: `> /dev/stderr` and `> /dev/stdout` would erase the output so far.',
   ].join(' '),
   schema,
@@ -61,6 +72,7 @@ export const bash = defineTool<BashArgs>({
 });
 
 async function run(args: BashArgs, context: ToolContext): Promise<ToolOutcome> {
+  if (args.background === true) return startJob(args.command, context);
   throwOnShutdown(context.signal);
   if (context.signal.aborted) return notStarted('the run was interrupted first');
   const proofs = new CommandProofs(context.operation, context.attempt);
@@ -101,6 +113,7 @@ function notStarted(why: string): ToolOutcome {
   return { status: 'cancelled', output: `[The command was not started: ${why}.]` };
 }
 
-function reconcile(_: BashArgs, context: ToolContext): Promise<Reconciliation> {
+function reconcile(args: BashArgs, context: ToolContext): Promise<Reconciliation> {
+  if (args.background === true) return reconcileJobStart(context);
   return reconcileCommand(new CommandProofs(context.operation, context.attempt), context);
 }

@@ -1,17 +1,13 @@
 /** read_output: any part of an earlier call's whole output, by bytes, whatever the bytes are. */
 import * as z from 'zod';
-import { OUTPUT_MAX_BYTES } from '../../domain/limits.ts';
 import type { ToolOutcome } from '../../domain/tool.ts';
 import { hasCode } from '../../host/files.ts';
 import { Refusal, settle } from '../workspace/refusal.ts';
+import { TEXT_PAGE_MAX_BYTES, textPage } from './textPage.ts';
 import { defineTool, type StoredOutput, type ToolContext } from './tool.ts';
-import { CODE_POINT_MAX_BYTES, codePointStart, takeStart } from './utf8.ts';
 import { repeatable, targetLine } from './wording.ts';
 
 const NAME = 'read_output';
-/** Room for the line above the text. */
-const HEADER_MAX_BYTES = 1024;
-const PAGE_MAX_BYTES = OUTPUT_MAX_BYTES - HEADER_MAX_BYTES;
 
 const schema = z.strictObject({
   call_id: z.string().describe('The call whose output is read, as named where its output was cut.'),
@@ -20,7 +16,7 @@ const schema = z.strictObject({
     .int()
     .min(1)
     .optional()
-    .describe(`Bytes to show, at most ${PAGE_MAX_BYTES}. Left out: ${PAGE_MAX_BYTES}.`),
+    .describe(`Bytes to show, at most ${TEXT_PAGE_MAX_BYTES}. Left out: ${TEXT_PAGE_MAX_BYTES}.`),
 });
 type Args = z.infer<typeof schema>;
 
@@ -28,7 +24,7 @@ export const readOutput = defineTool<Args>({
   name: NAME,
   description:
     `Reads any part of the whole output of an earlier call, whose result showed only its head and tail. ` +
-    `Shows up to ${PAGE_MAX_BYTES} bytes and says how to go on. To find something in a long output, repeat the ` +
+    `Shows up to ${TEXT_PAGE_MAX_BYTES} bytes and says how to go on. To find something in a long output, repeat the ` +
     `command with a filter instead.`,
   schema,
   effect: () => 'read',
@@ -49,25 +45,13 @@ async function run(args: Args, context: ToolContext): Promise<ToolOutcome> {
   const offset = args.offset ?? 0;
   if (offset >= total && total > 0)
     throw new Refusal(`Expected an offset below ${total}, the output's size in bytes; found ${offset}.`);
-  const limit = Math.min(args.limit ?? PAGE_MAX_BYTES, PAGE_MAX_BYTES);
-  return { status: 'success', output: await page(stored, offset, limit, total, context) };
-}
-
-async function page(
-  stored: StoredOutput,
-  offset: number,
-  limit: number,
-  total: number,
-  context: ToolContext,
-): Promise<string> {
-  // A few bytes more on both sides, so that the code points at the edges are whole.
-  const from = Math.max(0, offset - CODE_POINT_MAX_BYTES);
-  const bytes = await readBytes(stored, from, offset + limit + CODE_POINT_MAX_BYTES - from, context);
-  const start = codePointStart(bytes, offset - from);
-  const slice = takeStart(bytes.subarray(0, bytes.length), start, Math.max(limit, CODE_POINT_MAX_BYTES));
-  const end = from + slice.end;
-  const next = end < total ? `${total - end} bytes remain: go on with offset ${end}.` : `This is the end.`;
-  return `[bytes ${from + slice.start} to ${end} of ${total}. ${next}]\n${slice.text}`;
+  const limit = Math.min(args.limit ?? TEXT_PAGE_MAX_BYTES, TEXT_PAGE_MAX_BYTES);
+  const source = {
+    total,
+    at_end: 'This is the end.',
+    read: (from: number, length: number) => readBytes(stored, from, length, context),
+  };
+  return { status: 'success', output: await textPage(source, offset, limit) };
 }
 
 async function readBytes(

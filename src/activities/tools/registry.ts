@@ -6,6 +6,9 @@ import { checkCall } from './acceptCall.ts';
 import { applyPatch } from './applyPatch.ts';
 import { bash } from './bash.ts';
 import { editFile } from './editFile.ts';
+import { jobOutput } from './jobOutput.ts';
+import { jobStatus } from './jobStatus.ts';
+import { jobStop } from './jobStop.ts';
 import { listFiles } from './listFiles.ts';
 import { readFile } from './readFile.ts';
 import { readOutput } from './readOutput.ts';
@@ -15,10 +18,19 @@ import { writeFile } from './writeFile.ts';
 
 /** Every tool of this version, in the order in which the model reads of them. */
 export const TOOLS: ReadonlyMap<string, Tool> = new Map(
-  [readFile, listFiles, search, readOutput, writeFile, editFile, applyPatch, bash].map((tool) => [
-    tool.name,
-    tool,
-  ]),
+  [
+    readFile,
+    listFiles,
+    search,
+    readOutput,
+    writeFile,
+    editFile,
+    applyPatch,
+    bash,
+    jobStatus,
+    jobOutput,
+    jobStop,
+  ].map((tool) => [tool.name, tool]),
 );
 
 /** The tools for a model request. `parameters` is plain JSON Schema that both OpenAI protocols take. */

@@ -1,6 +1,8 @@
 /** What a tool is: one file in this folder each, listed in registry.ts. */
 import type { z } from 'zod';
 import type { BlobRef, EffectClass, Reconciliation, ToolOutcome } from '../../domain/tool.ts';
+import type { HttpRules } from '../../host/httpRules.ts';
+import type { SessionJobs } from '../jobs/sessionJobs.ts';
 import type { BlobStore } from '../journal/blobs.ts';
 import type { OperationRecord } from '../journal/operation.ts';
 
@@ -22,6 +24,10 @@ export interface ToolContext {
   env: NodeJS.ProcessEnv;
   /** The version of a file (path relative to the workspace) that this session saw last; undefined: never. */
   seenVersion: (path: string) => string | null | undefined;
+  /** Which services may be asked, as configured now. Rejects with SettingsError. */
+  httpRules: () => Promise<HttpRules>;
+  /** The background commands of this session. */
+  jobs: SessionJobs;
   /** The whole output of an earlier call of this session. */
   findOutput: (call_id: string) => StoredOutput | undefined;
 }

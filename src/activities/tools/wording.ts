@@ -34,3 +34,6 @@ export function encodingProblem(field: string, text: string): string | undefined
   if (text.isWellFormed()) return undefined;
   return `${field} has half of a surrogate pair, which is no character and can't be written as UTF-8. Write the whole character.`;
 }
+
+/** Description of a `job_id` argument. */
+export const JOB_ID = 'The job, as named in the result that started it.';

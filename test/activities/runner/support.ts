@@ -6,6 +6,7 @@ import { mkdtemp, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { BlobStore } from '../../../src/activities/journal/blobs.ts';
+import { SessionJobs } from '../../../src/activities/jobs/sessionJobs.ts';
 import { Journal } from '../../../src/activities/journal/operation.ts';
 import { CommandProofs } from '../../../src/activities/runner/proofs.ts';
 import { commandEnvironment } from '../../../src/activities/tools/commandEnvironment.ts';
@@ -20,16 +21,19 @@ export function contextAt(
   operation_id: string,
   changes: Partial<ToolContext> = {},
 ): ToolContext {
+  const journal = new Journal(join(root, '.journal'));
   return {
     workspace: root,
     call_id: 'call_1',
-    operation: new Journal(join(root, '.journal')).operation('s', operation_id),
+    operation: journal.operation('s', operation_id),
     attempt: 1,
     worker: 'test',
     blobs: new BlobStore(join(root, '.blobs')),
     signal: new AbortController().signal,
     env: commandEnvironment(process.env),
     seenVersion: () => undefined,
+    httpRules: () => Promise.resolve({ allow: [], file: '/home/holdfast.json' }),
+    jobs: new SessionJobs(journal, 's'),
     findOutput: () => undefined,
     ...changes,
   };

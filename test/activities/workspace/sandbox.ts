@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach } from 'vitest';
 import { BlobStore } from '../../../src/activities/journal/blobs.ts';
+import { SessionJobs } from '../../../src/activities/jobs/sessionJobs.ts';
 import { Journal } from '../../../src/activities/journal/operation.ts';
 import type { StoredOutput, Tool, ToolContext } from '../../../src/activities/tools/tool.ts';
 import type { Reconciliation, ToolOutcome } from '../../../src/domain/tool.ts';
@@ -83,6 +84,8 @@ export class Sandbox {
       signal: new AbortController().signal,
       env: process.env,
       seenVersion: (path) => this.seen.get(path),
+      httpRules: () => Promise.resolve({ allow: [], file: '/home/holdfast.json' }),
+      jobs: new SessionJobs(this.journal, 'session'),
       findOutput: (call_id) => this.outputs.get(call_id),
       ...overrides,
     };

@@ -4,7 +4,8 @@
  * Any other fate is the test's to bring about.
  * argv: root, tool, JSON of arguments, JSON of what the session has seen, fate. Prints how `run` ended.
  */
-import { OperationRecord } from '../../../src/activities/journal/operation.ts';
+import { SessionJobs } from '../../../src/activities/jobs/sessionJobs.ts';
+import { Journal, OperationRecord } from '../../../src/activities/journal/operation.ts';
 import { BlobStore } from '../../../src/activities/journal/blobs.ts';
 import { applyPatch } from '../../../src/activities/tools/applyPatch.ts';
 import { editFile } from '../../../src/activities/tools/editFile.ts';
@@ -32,6 +33,8 @@ const context: ToolContext = {
   signal: new AbortController().signal,
   env: process.env,
   seenVersion: (path) => versions[path],
+  httpRules: () => Promise.resolve({ allow: [], file: '' }),
+  jobs: new SessionJobs(new Journal(`${root}/journal`), 'session'),
   findOutput: () => undefined,
 };
 
