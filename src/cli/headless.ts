@@ -7,6 +7,7 @@ import type { RunOutcome } from '../client/outcome.ts';
 import type { Service } from '../client/service.ts';
 import { Progress } from '../ui/progress.ts';
 import type { Screen } from '../ui/screen.ts';
+import { approvalQuestion } from '../ui/question.ts';
 import { oneLine } from '../ui/text.ts';
 import { askYesNo } from './ask.ts';
 import type { Begun } from './begin.ts';
@@ -125,7 +126,7 @@ async function askForAll(
   by: string,
 ): Promise<void> {
   for (const [call_id, call] of run.pending) {
-    const yes = await askYesNo(screen, `run ${call.tool} ${oneLine(call.target)}? [y/n] `);
+    const yes = await askYesNo(screen, approvalQuestion(call, screen.terminal.columns, '[y/n]'));
     if (yes === undefined) return; // Ctrl+C is handled by its own listener
     await decide(service, session_id, { call_id, decision: yes ? 'approve' : 'deny', by, reason: '' });
     run.pending.delete(call_id);

@@ -41,7 +41,10 @@ export function isAlreadyStarted(error: unknown): boolean {
   return grpcCode(error) === GRPC.alreadyExists || nameOf(error) === 'WorkflowExecutionAlreadyStartedError';
 }
 
-/** The server can't be reached now, or is too busy: the same call may work in a moment. */
+/**
+ * The server can't be reached now, is too busy, or gave up on the call, which it says with `CANCELLED`: the
+ * same call may work in a moment. Whoever cancels a call himself has to look at that first.
+ */
 export function isUnavailable(error: unknown): boolean {
   const code = grpcCode(error);
   return isUnreachable(error) || code === GRPC.resourceExhausted || code === GRPC.aborted;

@@ -2,8 +2,8 @@
 import { workflowId } from '../domain/ids.ts';
 import type { SessionFacts } from '../domain/facts.ts';
 import type { EventPage, PageQuery, QUERIES } from '../workflows/contract.ts';
-import { noWorker, sessionNotFound } from './errors.ts';
-import { isNotFound, isUnanswered, isUnavailable } from './grpc.ts';
+import { HoldfastError, noWorker, sessionNotFound } from './errors.ts';
+import { isNotFound, isUnanswered } from './grpc.ts';
 import { retrying } from './retry.ts';
 import type { Service } from './service.ts';
 
@@ -45,7 +45,7 @@ export async function ask<Name extends keyof Queries>(
     );
   } catch (error) {
     if (isNotFound(error)) throw sessionNotFound(session_id);
-    if (isUnanswered(error) && !isUnavailable(error)) throw noWorker(session_id, error);
+    if (!(error instanceof HoldfastError) && isUnanswered(error)) throw noWorker(session_id, error);
     throw error;
   }
 }

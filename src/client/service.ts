@@ -1,11 +1,11 @@
 /** A connection to the Temporal service of a home: the only way from a client to a session. */
 import { Client, Connection } from '@temporalio/client';
 import { fileArchive, type ArchiveStore } from '../archive/segments.ts';
-import { readFileIfThere } from '../host/files.ts';
 import type { Home } from '../host/home.ts';
 import { locateEndpoint, type Endpoint, type LocateOptions } from './endpoint.ts';
 import { serviceUnreachable } from './errors.ts';
 import { GRPC, grpcCode, grpcDetails, isUnavailable, isUnreachable } from './grpc.ts';
+import { InstallationWatch } from './installationWatch.ts';
 import { retrying } from './retry.ts';
 
 /** For one call. */
@@ -54,6 +54,7 @@ class TemporalService implements Service {
   readonly archive: ArchiveStore;
   endpoint: Endpoint;
   readonly #env: NodeJS.ProcessEnv;
+  readonly #watch: InstallationWatch;
   #connection: Connection;
   #client: Client;
 
@@ -61,6 +62,7 @@ class TemporalService implements Service {
     this.home = home;
     this.archive = fileArchive(home.archive);
     this.#env = env;
+    this.#watch = new InstallationWatch(home);
     this.endpoint = endpoint;
     this.#connection = open(endpoint);
     this.#client = new Client({ connection: this.#connection, namespace: endpoint.namespace });
@@ -80,15 +82,11 @@ class TemporalService implements Service {
   }
 
   async refresh(): Promise<void> {
+    if (!this.endpoint.embedded) return;
     try {
-      if (this.endpoint.embedded && (await readFileIfThere(this.home.stateFile)) === undefined) return;
-      const found = await locateEndpoint(this.home, this.#env, { worker: false });
-      if (found.connection.address === this.endpoint.connection.address) return;
-      const old = this.#connection;
-      this.endpoint = found;
-      this.#connection = open(found);
-      this.#client = new Client({ connection: this.#connection, namespace: found.namespace });
-      await old.close();
+      if (await this.#watch.needsRepair()) {
+        await this.#moveTo(await locateEndpoint(this.home, this.#env, { worker: false }));
+      }
     } catch {
       // What can't be found now is looked for again by the caller's next try.
     }
@@ -96,6 +94,15 @@ class TemporalService implements Service {
 
   async close(): Promise<void> {
     await this.#connection.close();
+  }
+
+  async #moveTo(found: Endpoint): Promise<void> {
+    if (found.connection.address === this.endpoint.connection.address) return;
+    const old = this.#connection;
+    this.endpoint = found;
+    this.#connection = open(found);
+    this.#client = new Client({ connection: this.#connection, namespace: found.namespace });
+    await old.close();
   }
 
   async #once<T>(

@@ -67,7 +67,11 @@ const LINES: Lines = {
 
 function resultLine(event: EventOf<'tool_result'>, options: LineOptions): string {
   const call = options.call(event.call_id);
-  const name = call === undefined || call.justNamed ? '' : `${nameOf(event.call_id, options)}: `;
+  // What came of it must not be cut off by what it was.
+  const name =
+    call === undefined || call.justNamed
+      ? ''
+      : `${clip(nameOf(event.call_id, options), Math.floor(options.columns / 2))}: `;
   const words = [
     statusWords(event),
     ...(call === undefined ? [] : tookLong(call.at, event.at)),

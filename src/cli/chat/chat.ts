@@ -9,6 +9,7 @@ import { SessionView } from '../../client/sessionView.ts';
 import { newMessageId } from '../../client/ids.ts';
 import type { SessionEvent } from '../../domain/event.ts';
 import { Progress } from '../../ui/progress.ts';
+import { approvalQuestion } from '../../ui/question.ts';
 import { oneLine, printable } from '../../ui/text.ts';
 import type { Begun } from '../begin.ts';
 import type { Context } from '../context.ts';
@@ -109,7 +110,7 @@ class Chat {
   /** None while a run goes on: its lines would only push it along. */
   #prompt(): string | null {
     const [call] = this.#view.pending.values();
-    if (call !== undefined) return `run ${call.tool} ${oneLine(call.target)}? [y, n, n REASON] `;
+    if (call !== undefined) return approvalQuestion(call, this.#screen.terminal.columns, '[y, n, n REASON]');
     return this.#view.idle ? '> ' : null;
   }
 

@@ -85,6 +85,7 @@ export class Input {
 
   #end(): void {
     this.#screen.yieldTo(null);
+    if (this.#interactive) clearLine();
     if (this.#timer !== null) {
       clearTimeout(this.#timer);
       this.#flush();
@@ -93,12 +94,15 @@ export class Input {
   }
 
   #hide(): void {
-    if (!this.#wanted && this.#reader.line === '') return;
-    cursorTo(process.stdout, 0);
-    clearScreenDown(process.stdout);
+    if (this.#wanted || this.#reader.line !== '') clearLine();
   }
 
   #show(): void {
     if (this.#wanted || this.#reader.line !== '') this.#reader.prompt(true);
   }
+}
+
+function clearLine(): void {
+  cursorTo(process.stdout, 0);
+  clearScreenDown(process.stdout);
 }
