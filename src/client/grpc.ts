@@ -47,7 +47,12 @@ export function isAlreadyStarted(error: unknown): boolean {
  */
 export function isUnavailable(error: unknown): boolean {
   const code = grpcCode(error);
-  return isUnreachable(error) || code === GRPC.resourceExhausted || code === GRPC.aborted;
+  return (
+    isUnreachable(error) ||
+    code === GRPC.resourceExhausted ||
+    code === GRPC.aborted ||
+    code === GRPC.cancelled
+  );
 }
 
 /** Nothing answers at the address: refused, or not reached within the deadline. */
