@@ -6,6 +6,8 @@ import { checkCall } from './acceptCall.ts';
 import { applyPatch } from './applyPatch.ts';
 import { bash } from './bash.ts';
 import { editFile } from './editFile.ts';
+import { gitCommit } from './gitCommit.ts';
+import { gitStatus } from './gitStatus.ts';
 import { jobOutput } from './jobOutput.ts';
 import { jobStatus } from './jobStatus.ts';
 import { jobStop } from './jobStop.ts';
@@ -30,6 +32,8 @@ export const TOOLS: ReadonlyMap<string, Tool> = new Map(
     jobStatus,
     jobOutput,
     jobStop,
+    gitStatus,
+    gitCommit,
   ].map((tool) => [tool.name, tool]),
 );
 

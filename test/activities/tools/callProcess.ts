@@ -1,9 +1,10 @@
 /** Calls made by a process of their own, which a planted fault kills or freezes at an exact moment. */
 import { fork, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdir, writeFile } from 'node:fs/promises';
+import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
+import { setTimeout as delay } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import type { ToolOutcome } from '../../../src/domain/tool.ts';
 import type { FaultPoint } from '../../../src/host/faults.ts';
@@ -51,6 +52,12 @@ export class CallProcess implements Disposable {
   /** What the call gave; rejects when it was killed first. */
   async result(): Promise<ToolOutcome & { error?: string }> {
     return JSON.parse(await this.#printed) as ToolOutcome & { error?: string };
+  }
+
+  /** Until a planted SIGSTOP has stopped it: a SIGCONT before that would be lost. */
+  async stopped(): Promise<void> {
+    const state = async () => /\) (\S)/.exec(await readFile(`/proc/${this.child.pid}/stat`, 'utf8'))?.[1];
+    while ((await state()) !== 'T') await delay(5);
   }
 
   kill(signal: NodeJS.Signals): void {
