@@ -1,0 +1,40 @@
+/** Runs that did not end, and ends that nothing explains. */
+import type { SessionEvent } from '../../src/domain/event.ts';
+import { CRASH_BUDGET_RECOVERIES } from '../../src/domain/limits.ts';
+import { all, type Evidence } from './evidence.ts';
+import { violation, type Violation } from './verdict.ts';
+
+export function checkRuns(evidence: Evidence): Violation[] {
+  const { told, events } = evidence;
+  const bad = (what: string): Violation => violation(evidence, 'runs that did not end', what);
+  const found: Violation[] = told.idle ? [] : [bad('the session is not idle')];
+  const finished = all(events, 'run_finished');
+  for (const { run_id } of all(events, 'run_started')) {
+    const ends = finished.filter((end) => end.run_id === run_id).length;
+    if (ends !== 1) found.push(bad(`${run_id} has ${ends} ends`));
+  }
+  for (const end of finished) {
+    const { run_id, status, error } = end;
+    if (status === 'interrupted' && !wasInterrupted(evidence, run_id))
+      found.push(bad(`${run_id} ended as interrupted, and nobody had asked for it`));
+    if (status === 'failed' && !isCrashLoop(evidence, end))
+      found.push(bad(`${run_id} failed: ${JSON.stringify(error)}`));
+  }
+  return found;
+}
+
+function wasInterrupted({ told, events }: Evidence, run_id: string | undefined): boolean {
+  const asked = all(events, 'interrupt_requested').some((event) => event.run_id === run_id);
+  return asked && told.interrupts.length > 0;
+}
+
+/** More losses than the budget in that run, and as many strikes while it ran, commands' own included. */
+function isCrashLoop({ events, hits, world }: Evidence, end: SessionEvent): boolean {
+  if (end.type !== 'run_finished' || end.error?.code !== 'crash_loop') return false;
+  const ofRun = events.filter(({ run_id }) => run_id === end.run_id);
+  const losses = ofRun.filter((event) => event.type === 'tool_recovery' && event.status === 'uncertain');
+  const strikes = hits.filter(({ at }) => at >= (ofRun[0]?.at ?? '') && at <= end.at);
+  return (
+    losses.length > CRASH_BUDGET_RECOVERIES && strikes.length + world.killed.length > CRASH_BUDGET_RECOVERIES
+  );
+}
