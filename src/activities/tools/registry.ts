@@ -8,6 +8,7 @@ import { bash } from './bash.ts';
 import { editFile } from './editFile.ts';
 import { gitCommit } from './gitCommit.ts';
 import { gitStatus } from './gitStatus.ts';
+import { httpRequest } from './httpRequest.ts';
 import { jobOutput } from './jobOutput.ts';
 import { jobStatus } from './jobStatus.ts';
 import { jobStop } from './jobStop.ts';
@@ -34,6 +35,7 @@ export const TOOLS: ReadonlyMap<string, Tool> = new Map(
     jobStop,
     gitStatus,
     gitCommit,
+    httpRequest,
   ].map((tool) => [tool.name, tool]),
 );
 
