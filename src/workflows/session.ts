@@ -1,5 +1,11 @@
 /** The session workflow: decide (domain/step.ts), perform, until it is archived or continues as new. */
-import { CancellationScope, condition, continueAsNew, setCurrentDetails } from '@temporalio/workflow';
+import {
+  CancellationScope,
+  condition,
+  continueAsNew,
+  createEventGroup,
+  setCurrentDetails,
+} from '@temporalio/workflow';
 import { nextStep } from '../domain/step.ts';
 import { tellStory } from '../domain/story.ts';
 import type { SessionInput } from './contract.ts';
@@ -25,6 +31,7 @@ export async function session(input: SessionInput): Promise<SessionEnd> {
     publishAttributes(machine.state);
     setCurrentDetails(tellStory(machine.state, machine.events));
     const decision = nextStep(machine.state, machine.pressure());
+    const working = new CancellationScope();
     switch (decision.do) {
       case 'wait':
         await condition(() => nextStep(machine.state, machine.pressure()).do !== 'wait');
@@ -37,11 +44,18 @@ export async function session(input: SessionInput): Promise<SessionEnd> {
           return { session_id: machine.state.session_id, through_seq: machine.state.seq };
         break;
       default:
-        scope = new CancellationScope();
-        await scope.run(async () => perform(machine, decision));
+        scope = working;
+        await inRunGroup(machine, async () => working.run(async () => perform(machine, decision)));
         scope = undefined;
     }
   }
+}
+
+/** The Web UI shows what belongs to one run together. */
+async function inRunGroup(machine: SessionMachine, work: () => Promise<void>): Promise<void> {
+  const { run } = machine.state;
+  if (run === null) return work();
+  return createEventGroup(`run ${run.number}`, { id: `r${run.number}` }).withScope(work);
 }
 
 /** Archives what this Temporal run holds; false when something happened meanwhile. */
