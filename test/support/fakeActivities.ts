@@ -34,6 +34,7 @@ interface SessionScript {
 
 export interface SessionRig extends AsyncDisposable {
   client: Client;
+  address: string;
   start: (script: SessionScript, options?: StartOptions) => Promise<SessionHandle>;
 }
 
@@ -69,6 +70,7 @@ export async function sessionRig(): Promise<SessionRig> {
   let count = 0;
   return {
     client,
+    address,
     start: async (script, options = {}) => {
       count += 1;
       const session_id = `test${String(count).padStart(8, '0')}`;
@@ -176,7 +178,7 @@ async function createWorkers(
   ]);
 }
 
-interface SessionHandle {
+export interface SessionHandle {
   session_id: string;
   archived: () => { segment: number; from_seq: number; through_seq: number }[];
   signal: <Name extends keyof SessionSignals>(name: Name, ...args: SessionSignals[Name]) => Promise<void>;
