@@ -17,7 +17,7 @@ export class SessionView {
   /** Begins with what is known; absent: a new session. */
   constructor(facts?: KnownFacts) {
     if (facts === undefined) return;
-    this.running = facts.run_state === 'running' || facts.run_state === 'waiting_approval';
+    this.running = facts.runs.at(-1)?.status === 'running';
     this.queued = facts.queued;
     for (const call of facts.current_calls) this.#calls.set(call.call_id, call);
     for (const call of facts.pending_approvals) this.pending.set(call.call_id, call);

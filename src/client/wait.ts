@@ -11,7 +11,8 @@ import type { Service } from './service.ts';
 export async function waitIdle(
   service: Service,
   session_id: string,
-  options: Pick<FollowOptions, 'signal' | 'onConnection' | 'patience_ms'>,
+  options: Pick<FollowOptions, 'signal' | 'onConnection' | 'patience_ms'> &
+    Partial<Pick<FollowOptions, 'onEvent'>>,
 ): Promise<RunOutcome | undefined> {
   const known = await facts(service, session_id, { signal: options.signal });
   let outcome = outcomeOfSession(known);
@@ -22,7 +23,7 @@ export async function waitIdle(
     ...options,
     signal,
     from: known.last_seq + 1,
-    onEvent: () => {},
+    onEvent: options.onEvent ?? (() => {}),
     onCaughtUp: async () => {
       outcome = outcomeOfSession(await facts(service, session_id, { signal }));
       if (outcome !== undefined) done.abort();

@@ -50,6 +50,8 @@ const LINES: Lines = {
     event.status === 'interrupted' ? styles.warn('! the run was interrupted') : undefined,
   workspace_missing: (event, { columns, styles }) =>
     styles.bad(clip(`! the workspace is gone: ${oneLine(event.workspace.path)}`, columns)),
+  host_unreachable: (event, { columns, styles }) =>
+    styles.warn(clip(`~ no worker of host ${event.host} answers; the session waits for it`, columns)),
   workspace_rebound: (event, { columns, styles }) =>
     styles.dim(clip(`- bound to ${oneLine(event.workspace.path)} on ${event.workspace.host}`, columns)),
   session_renamed: (event, { columns, styles }) =>

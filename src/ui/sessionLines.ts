@@ -23,11 +23,12 @@ export function sessionLines(
   );
 }
 
+const STATE_WORDS: Record<string, string> = { waiting_approval: 'needs you', host_unreachable: 'host gone' };
+
 /** What a session does, in one word or two: what waits for a person first. */
-export function stateWords(session: Pick<ListedSession, 'status' | 'run_state' | 'uncertain'>): string {
+function stateWords(session: Pick<ListedSession, 'status' | 'run_state' | 'uncertain'>): string {
   if (session.status !== 'active') return session.status;
-  if (session.run_state === 'waiting_approval') return 'needs you';
-  return session.run_state;
+  return STATE_WORDS[session.run_state] ?? session.run_state;
 }
 
 function tableLine(session: ListedSession, columns: number, styles: Styles, now: number): string {
@@ -57,6 +58,7 @@ function colored(session: ListedSession, text: string, styles: Styles): string {
   const style: Record<string, (text: string) => string> = {
     running: styles.good,
     'needs you': styles.warn,
+    'host gone': styles.warn,
     interrupted: styles.warn,
     failed: styles.bad,
   };

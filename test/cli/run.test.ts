@@ -184,6 +184,13 @@ test('resume without a terminal shows the transcript; with --prompt it answers l
   expect(await rig.holdfast(['resume'])).toMatchObject({ code: 2 });
 });
 
+test('a chat whose prompt is all of stdin ends with its run', async () => {
+  expect(await rig.holdfast(['-'], { input: 'greet' })).toMatchObject({
+    code: 0,
+    stdout: 'Hello.\nBe well.',
+  });
+});
+
 test('a chat takes its messages from a pipe, one after the other', async () => {
   const { code, stdout } = await rig.holdfast([], { input: 'greet\nwork\ny\n' });
   expect(code).toBe(0);

@@ -36,6 +36,8 @@ export class Input {
     this.#reader.on('line', (line) => this.#line(line));
     this.#reader.on('SIGINT', () => this.#interrupt());
     this.#reader.on('close', () => this.#end());
+    // A prompt of `-` has read all that there was, and an end that has passed is not told again.
+    if (process.stdin.readableEnded) setImmediate(() => this.#end());
     if (this.#interactive) screen.yieldTo({ hide: () => this.#hide(), show: () => this.#show() });
   }
 

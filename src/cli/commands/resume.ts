@@ -14,7 +14,7 @@ import { withService, type Context, type Handler, type Options } from '../contex
 import { followHeadless } from '../headless.ts';
 import { pickSession } from '../pick.ts';
 import { promptOf } from '../prompt.ts';
-import { settingsFor } from '../settings.ts';
+import { keepKey, settingsFor } from '../settings.ts';
 import { sayDetached } from './run.ts';
 
 /** Events of the transcript: a page, however long the session is. */
@@ -81,6 +81,7 @@ async function attach(
   options: Options,
   by: string,
 ): Promise<number> {
+  await keepKey(context, await settingsFor(context, options));
   await changeByFlags(service, session_id, options);
   let known = await facts(service, session_id);
   if (known.status !== 'active') {

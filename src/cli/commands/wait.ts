@@ -16,6 +16,9 @@ export const wait: Handler = async (context, [id = ''], options) =>
     process.once('SIGINT', () => stop.abort());
     const outcome = await waitIdle(service, session_id, {
       signal: stop.signal,
+      onEvent: (event) => {
+        if (event.type === 'host_unreachable') screen.note(`~ no worker of host ${event.host} answers`);
+      },
       onConnection: ({ part, reachable }) =>
         screen.note(screen.styles.dim(`~ ${part} ${reachable ? 'is back' : 'lost, waiting for it'}`)),
     });
