@@ -32,7 +32,7 @@ export async function bringUp(given: Home, options: UpOptions): Promise<RunningI
   const home = await realHome(given);
   const withWorker = needsWorker(options);
   let binary: State['binary'] | undefined;
-  let retried = false;
+  let retried: string | undefined;
   let deadline = Date.now() + UP_TIMEOUT_MS;
   for (;;) {
     const running = await readRunning(home, withWorker);
@@ -46,9 +46,9 @@ export async function bringUp(given: Home, options: UpOptions): Promise<RunningI
       options.onProgress?.('Starting the Temporal server and the worker');
       await startSupervisor(home, binary, options);
     } else {
-      if (!retried) await retryWhatWaits(living);
-      retried = true;
-      await refuseHopeless(home, living, withWorker);
+      retried ??= await retryWhatWaits(living);
+      // Deaths from before the retry say nothing: the file has them until the supervisor begins it.
+      if (partsOf(living) !== retried) await refuseHopeless(home, living, withWorker);
     }
     if (Date.now() > deadline) throw await timeoutError(home);
     await sleep(POLL_MS);
@@ -113,11 +113,19 @@ async function readIfWhole(home: Home): Promise<Living | undefined> {
   });
 }
 
-async function retryWhatWaits({ state, supervisor }: Living): Promise<void> {
+/** Resolves with what is tried again at once; with nothing when nothing waits. */
+async function retryWhatWaits(living: Living): Promise<string> {
+  const { state, supervisor } = living;
   const waits = [state?.server, state?.worker].some(
     (part) => part?.phase === 'waiting' || part?.phase === 'crashed',
   );
-  if (waits && supervisor) await signalProcess(supervisor, RETRY_SIGNAL);
+  if (!waits || supervisor === undefined) return '';
+  await signalProcess(supervisor, RETRY_SIGNAL);
+  return partsOf(living);
+}
+
+function partsOf({ state }: Living): string {
+  return JSON.stringify([state?.server, state?.worker]);
 }
 
 async function refuseHopeless(home: Home, { state }: Living, withWorker: boolean): Promise<void> {

@@ -20,6 +20,7 @@ import {
   processesOf,
   tempFolder,
   tempHome,
+  until,
   withFakeWorker,
 } from './support.ts';
 
@@ -244,6 +245,17 @@ test('a worker that dies at once is an error that quotes its log, and commands n
     /^Expected the worker to run, found that it died \d+ times in a row \(last: exit code 7\)[^]*Cannot load the bundle/,
   );
   expect(await readStatus(home)).toMatchObject({ server: { pid: server.server.pid }, worker: null });
+});
+
+test('a worker that was killed five times in a row is up again with the next command, which does not blame it', async () => {
+  const home = await tempHome();
+  await ensureUp(home, withFakeWorker);
+  for (let deaths = 1; deaths <= 5; deaths += 1) {
+    await until('a worker', async () => (await readStatus(home)).worker?.state === 'ready');
+    await kill((await processesOf(home)).worker);
+    await until('its death', async () => (await readState(home))?.worker?.deaths === deaths);
+  }
+  expect((await ensureUp(home, withFakeWorker)).worker).not.toBeNull();
 });
 
 /** Where this machine can be reached from outside. */
