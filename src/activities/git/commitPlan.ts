@@ -1,4 +1,7 @@
-/** What a commit is going to be: its preconditions checked, its files chosen. Nothing is changed here. */
+/**
+ * What a commit is going to be: its preconditions checked, its files chosen. Nothing is changed here, but for
+ * the tree object of what is staged, which the commit will need anyway.
+ */
 import { existsSync } from 'node:fs';
 import { isAbsolute, relative, resolve } from 'node:path';
 import { targetLine, count } from '../tools/wording.ts';
@@ -107,31 +110,32 @@ async function choosePaths(
   repository: Repository,
   workspace: GitPlace,
 ): Promise<Pick<CheckedCommit, 'paths' | 'untracked'>> {
-  const chosen = new Map<string, ChangedPath>();
-  for (const path of paths) {
-    const below = relativePath(path, workspace.cwd);
-    const { paths: changed } = await readStatus(workspace, {
-      untracked: 'all',
-      renames: false,
-      paths: [below],
-    });
-    if (changed.length === 0) throw new Refusal(nothingIn(path, resolve(workspace.cwd, below)));
-    for (const entry of changed) chosen.set(entry.raw, entry);
+  const wanted = paths.map((path) => relativePath(path, workspace.cwd));
+  const chosen = (await readStatus(workspace, { untracked: 'all', renames: false, paths: wanted })).paths;
+  for (const below of wanted) {
+    if (!chosen.some(({ raw }) => isIn(shownPath(raw), repository.prefix, below)))
+      throw new Refusal(nothingIn(below, resolve(workspace.cwd, below)));
   }
-  const nested = [...chosen.values()].filter(({ raw }) => raw.endsWith('/'));
+  const nested = chosen.filter(({ raw }) => raw.endsWith('/'));
   if (nested.length > 0) {
     throw new Refusal(
       `Nothing was committed: there are repositories of their own in these paths:${named(nested, repository.prefix)}\nLeave them out, or add them as submodules with bash.`,
     );
   }
-  const untracked = [...chosen.values()].filter(({ kind }) => kind === 'untracked').map(({ raw }) => raw);
-  return { paths: [...chosen.keys()], untracked };
+  const untracked = chosen.filter(({ kind }) => kind === 'untracked').map(({ raw }) => raw);
+  return { paths: chosen.map(({ raw }) => raw), untracked };
+}
+
+/** Whether a path of the repository is `below` of the workspace, or in that folder. */
+function isIn(path: string, prefix: string, below: string): boolean {
+  if (below === '.') return path.startsWith(prefix);
+  return path === prefix + below || path.startsWith(`${prefix}${below}/`);
 }
 
 /** Lexically: a symbolic link is committed itself, never what it leads to. */
 function relativePath(path: string, workspace: string): string {
   const below = relative(workspace, resolve(workspace, path));
-  if (!below.startsWith('..') && !isAbsolute(below)) return below === '' ? '.' : below;
+  if (below !== '..' && !below.startsWith('../') && !isAbsolute(below)) return below === '' ? '.' : below;
   throw new Refusal(`Nothing was committed: ${targetLine(path)} is outside of the workspace.`);
 }
 

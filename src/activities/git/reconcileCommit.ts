@@ -5,7 +5,7 @@ import type { Intent } from '../journal/operation.ts';
 import { endedEvidence, runningEvidence } from '../runner/evidence.ts';
 import { observe } from '../runner/observe.ts';
 import { listGroup } from '../runner/processes.ts';
-import { CommandProofs, type GateEntry } from '../runner/proofs.ts';
+import { CommandProofs, elapsedMs, type GateEntry } from '../runner/proofs.ts';
 import { reconcileStart } from '../runner/reconcile.ts';
 import { stopProcesses } from '../runner/stop.ts';
 import { throwOnShutdown } from '../runner/wait.ts';
@@ -38,16 +38,20 @@ export async function reconcileCommit(context: ToolContext): Promise<Reconciliat
 
 /**
  * Waits for what a dead runner left running, git or one of its hooks: only then the repository tells the
- * end. An interrupt ends it. Resolves at once when the runner lives.
+ * end. An interrupt ends it, and so does the commit's own time-out. Resolves at once when the runner lives.
  */
-export async function waitForOrphans(proofs: CommandProofs, signal: AbortSignal): Promise<void> {
+export async function waitForOrphans(
+  proofs: CommandProofs,
+  { timeout_ms }: CommitPlan,
+  signal: AbortSignal,
+): Promise<void> {
   for (;;) {
     const now = await observe(proofs);
     if (now.state !== 'lost') return;
     const target = { runner: now.gate.runner, operation_id: proofs.record.operation_id };
     if ((await listGroup(target.runner, target.operation_id)).length === 0) return;
     throwOnShutdown(signal);
-    if (signal.aborted) return stopProcesses(target);
+    if (signal.aborted || elapsedMs(now.gate) >= timeout_ms) return stopProcesses(target);
     await delay(LOOK_EVERY_MS);
   }
 }

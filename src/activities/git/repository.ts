@@ -41,7 +41,7 @@ export async function findRepository(workspace: GitPlace): Promise<Repository> {
   if (code !== 0) throw new Refusal(noRepository(workspace.cwd, stderr));
   const [top = '', git_dir = ''] = stdout.split('\n').map((line) => Buffer.from(line, 'latin1').toString());
   const below = relative(top, workspace.cwd);
-  if (below.startsWith('..') || isAbsolute(below))
+  if (below === '..' || below.startsWith('../') || isAbsolute(below))
     throw new Refusal(
       `Expected a working tree that holds the workspace ${workspace.cwd}, found ${top} (core.worktree).`,
     );

@@ -93,7 +93,7 @@ async function attach(context: ToolContext): Promise<ToolOutcome> {
   const proofs = new CommandProofs(context.operation, context.attempt);
   const intent = await proofs.readIntent<CommitPlan>();
   if (intent === undefined) throw new RunnerLost(context.operation.operation_id, 'it was never planned');
-  await waitForOrphans(proofs, context.signal);
+  await waitForOrphans(proofs, intent.plan, context.signal);
   return outcome(proofs, intent, context, {});
 }
 

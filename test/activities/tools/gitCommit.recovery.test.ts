@@ -107,6 +107,18 @@ test('a long hook outlives the worker: the commit is attached and its real resul
   expect(repo.operations).toEqual([operation_id]);
 });
 
+test('an interrupt of what a dead runner left ends it, and nothing is committed', async () => {
+  await leaveBehind();
+  killIfThere(await runnerPid(context));
+  await expect
+    .poll(async () => (await gitCommit.reconcile(ARGS, context)).evidence, { interval: 10 })
+    .toMatch(/That process is gone/);
+  const interrupted = { ...context, signal: AbortSignal.abort() };
+  await expect(gitCommit.attach?.(ARGS, interrupted)).rejects.toBeInstanceOf(RunnerLost);
+  expect(bench.living()).toEqual([]);
+  expect(await gitCommit.reconcile(ARGS, context)).toMatchObject({ status: 'not_run' });
+});
+
 test('an interrupt of an attached commit ends its hook, and nothing is committed', async () => {
   await leaveBehind();
   const outcome = await gitCommit.attach?.(ARGS, { ...context, signal: AbortSignal.abort() });

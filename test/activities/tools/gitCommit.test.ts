@@ -65,11 +65,11 @@ test('named paths are committed, new and deleted ones too, and the rest of the i
 
 test('paths are taken literally, from the workspace, and a symbolic link is committed itself', async () => {
   const repo = await GitRepo.make(bench, { 'sub/a*': '1', 'sub/ab': '1', a: '1' });
-  for (const path of ['sub/a*', 'sub/ab', 'a']) await repo.put(path, '2');
+  for (const path of ['sub/a*', 'sub/ab', 'a', 'sub/..b']) await repo.put(path, '2');
   await symlink('/etc/passwd', `${repo.root}/sub/link`);
   const context = repo.context({ workspace: `${repo.root}/sub` });
-  const { output } = await commit({ message: 'x', paths: ['./a*', 'link'] }, context);
-  expect(output).toMatch(/:\nM sub\/a\*\nA sub\/link$/);
+  const { output } = await commit({ message: 'x', paths: ['./a*', 'link', '..b'] }, context);
+  expect(output).toMatch(/:\nA sub\/\.\.b\nM sub\/a\*\nA sub\/link$/);
 });
 
 test('the first commit of a repository, and one without a branch', async () => {
