@@ -47,7 +47,7 @@ async function embeddedEndpoint(
     );
   } catch (error) {
     // A worker that does not come up must not keep anybody from reading and sending.
-    const server = await readRunning(home, false);
+    const server = await readRunning(home, false).catch(() => undefined);
     if (server === undefined) throw embeddedFailed(error);
     onProgress?.(messageOf(error));
     return endpointOf(server);

@@ -59,8 +59,11 @@ export function isUnavailable(error: unknown): boolean {
 export function isUnreachable(error: unknown): boolean {
   const code = grpcCode(error);
   if (code === GRPC.unavailable) return true;
-  // gRPC names the peer of a call that got as far as a connection (grpc-js, subchannel-call.ts).
-  return code === GRPC.deadlineExceeded && !grpcDetails(error).includes('remote_addr=');
+  if (code !== GRPC.deadlineExceeded) return false;
+  // The words of grpc-js for its own deadline (resolving-call.ts), with the peer where there was one
+  // (subchannel-call.ts); a deadline that the server has noticed comes in the server's words.
+  const details = grpcDetails(error);
+  return details.startsWith('Deadline exceeded after') && !details.includes('remote_addr=');
 }
 
 /**
