@@ -4,6 +4,7 @@
  */
 import { cpus, totalmem } from 'node:os';
 import { measureCommand, measureMemory, measureWorkerBoot } from './processes.ts';
+import { measureRecovery } from './recovery.ts';
 import { setStage } from './stage.ts';
 import { formatTable } from './statistics.ts';
 import type { Row } from './statistics.ts';
@@ -31,6 +32,7 @@ add(...(await measureWorkerBoot()));
   add(...(await measureCommand(stage, 'sessions')));
   add(...(await measureCommand(stage, '--version')));
   add(...(await measureMemory(stage)));
+  add(...(await measureRecovery(stage)));
 }
 
 const machine = {

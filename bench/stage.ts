@@ -14,6 +14,8 @@ import { ensureUp, takeDown } from '../src/server/installation.ts';
 
 export const DIST = fileURLToPath(new URL('../dist/', import.meta.url));
 const FILE = 'tiny.txt';
+/** The command of `startCommand` makes it when it begins. */
+export const RUNNING_FILE = 'running';
 
 export interface Stage extends AsyncDisposable {
   home: Home;
@@ -23,9 +25,13 @@ export interface Stage extends AsyncDisposable {
   address: string;
   /** Starts a session of `steps` model calls with one tool call each, and returns its id. */
   startSession: (steps: number) => Promise<string>;
+  /** Starts a session with one short command. */
+  startCommand: () => Promise<string>;
   /** Resolves when the model has given so many final answers from now on. */
   countAnswers: (number: number) => Promise<void>;
 }
+
+const COMMAND = `touch ${RUNNING_FILE}; sleep 0.2`;
 
 /** Everything up, with the worker of the published package. */
 export async function setStage({ withWorker = true } = {}): Promise<Stage> {
@@ -38,6 +44,7 @@ export async function setStage({ withWorker = true } = {}): Promise<Stage> {
   let onAnswer: (() => void) | undefined;
   const model = await startScriptedModel({
     script: ({ step, lastUserText }) => {
+      if (lastUserText === COMMAND) return step === 0 ? callTool('bash', { command: COMMAND }) : say('done');
       const steps = Number(/^(\d+) steps/.exec(lastUserText)?.[1]);
       if (step < steps) return callTool('read_file', { path: FILE });
       onAnswer?.();
@@ -45,6 +52,21 @@ export async function setStage({ withWorker = true } = {}): Promise<Stage> {
     },
   });
   const host = await hostId(home);
+  const start = async (text: string): Promise<string> => {
+    const { session_id } = await createSession(service, {
+      user_id: 'bench',
+      workspace: { host, path: folder },
+      settings: {
+        model: 'instant',
+        api: 'chat',
+        base_url: model.url,
+        approval: 'auto',
+        on_interrupt: 'continue',
+      },
+      text,
+    });
+    return session_id;
+  };
   return {
     home,
     service,
@@ -60,21 +82,8 @@ export async function setStage({ withWorker = true } = {}): Promise<Stage> {
       };
       return promise;
     },
-    startSession: async (steps) => {
-      const { session_id } = await createSession(service, {
-        user_id: 'bench',
-        workspace: { host, path: folder },
-        settings: {
-          model: 'instant',
-          api: 'chat',
-          base_url: model.url,
-          approval: 'auto',
-          on_interrupt: 'continue',
-        },
-        text: `${steps} steps`,
-      });
-      return session_id;
-    },
+    startSession: async (steps) => start(`${steps} steps`),
+    startCommand: async () => start(COMMAND),
     async [Symbol.asyncDispose]() {
       await service.close();
       await model.close();

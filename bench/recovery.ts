@@ -1,0 +1,56 @@
+/** From the kill of a worker in the middle of a command to the model's next request. */
+import { readFile, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as delay } from 'node:timers/promises';
+import { waitIdle } from '../src/client/index.ts';
+import { readLivingWorker } from '../src/host/workerFile.ts';
+import { readStatus } from '../src/server/installation.ts';
+import { RUNNING_FILE } from './stage.ts';
+import type { Stage } from './stage.ts';
+import { spread } from './statistics.ts';
+import type { Row } from './statistics.ts';
+
+const KILLS = 20;
+
+/** The command ends while no worker lives, so that the time is the recovery's own. */
+export async function measureRecovery(stage: Stage): Promise<Row[]> {
+  const afterKill: number[] = [];
+  const afterReady: number[] = [];
+  for (let kill = 0; kill < KILLS; kill += 1) {
+    const { killed, ready, asked } = await loseWorker(stage);
+    afterKill.push(asked - killed);
+    afterReady.push(Math.max(0, asked - ready));
+  }
+  return [
+    ...spread('worker killed to the next model request', 'ms', afterKill, 3_000),
+    ...spread('new worker ready to the next model request', 'ms', afterReady, 500),
+  ];
+}
+
+async function loseWorker(stage: Stage): Promise<{ killed: number; ready: number; asked: number }> {
+  const running = join(stage.workspace, RUNNING_FILE);
+  await rm(running, { force: true });
+  stage.model.requests.length = 0;
+  const session_id = await stage.startCommand();
+  await until(async () => readFile(running).catch(() => undefined));
+  const { worker } = await readStatus(stage.home);
+  if (worker === null) throw new Error('Expected a running worker, found none.');
+  process.kill(worker.pid, 'SIGKILL');
+  const killed = Date.now();
+  await until(async () => {
+    const now = await readLivingWorker(stage.home);
+    return now?.state === 'ready' && now.pid !== worker.pid ? now : undefined;
+  });
+  const ready = Date.now();
+  const request = await until(async () => stage.model.requests[1]);
+  await waitIdle(stage.service, session_id, { signal: new AbortController().signal });
+  return { killed, ready, asked: Date.parse(request.at) };
+}
+
+async function until<T>(look: () => Promise<T | undefined>): Promise<T> {
+  for (;;) {
+    const found = await look();
+    if (found !== undefined) return found;
+    await delay(2);
+  }
+}
