@@ -32,6 +32,9 @@ export const ROLL_OVER_HISTORY_BYTES = 2 * MIB;
 /** … or at this many signals (the server refuses the 10,001st of a Temporal run). */
 export const ROLL_OVER_SIGNALS = 8_000;
 
+/** After this long without a worker of the workspace's host the session says `host_unreachable`. */
+export const HOST_PATIENCE_MS = 60_000;
+
 /** Message ids remembered for deduplication; a repeat later than this many messages is a new message. */
 export const MESSAGE_IDS_KEPT = 2_000;
 /** Call ids remembered so that a repeated id of a model gets one of ours. */

@@ -15,7 +15,10 @@ export interface RollOverThresholds {
   signals?: number;
 }
 
-/** How a session's workflow starts. */
+/**
+ * How a session's workflow starts. `host_patience_ms`: how long a call may wait for the workspace's host before
+ * the session says that it is unreachable; absent: HOST_PATIENCE_MS.
+ */
 export type SessionInput =
   | {
       kind: 'new';
@@ -25,6 +28,7 @@ export type SessionInput =
       workspace: WorkspaceBinding;
       settings: SessionSettings;
       roll_over?: RollOverThresholds;
+      host_patience_ms?: number;
     }
   | {
       /** After continue-as-new: the state when the last segment was archived, and the events since. */
@@ -33,6 +37,7 @@ export type SessionInput =
       events: SessionEvent[];
       segment: number;
       roll_over?: RollOverThresholds;
+      host_patience_ms?: number;
     }
   | {
       /** An archived session that is opened again from its archive. */
@@ -40,6 +45,7 @@ export type SessionInput =
       state: SessionState;
       segment: number;
       roll_over?: RollOverThresholds;
+      host_patience_ms?: number;
     };
 
 /** A user's message. The same `message_id` twice is one message. */

@@ -6,6 +6,7 @@ import { workflowInfo } from '@temporalio/workflow';
 import type { EventBody, SessionEvent } from '../domain/event.ts';
 import { applyEvent } from '../domain/fold.ts';
 import {
+  HOST_PATIENCE_MS,
   PAGE_MAX_BYTES,
   ROLL_OVER_HISTORY_BYTES,
   ROLL_OVER_HISTORY_EVENTS,
@@ -25,10 +26,12 @@ export class SessionMachine {
   /** The number of the segment that is being written now. */
   readonly segment: number;
   readonly roll_over: RollOverThresholds;
+  readonly host_patience_ms: number;
   signals = 0;
 
   constructor(input: SessionInput) {
     this.roll_over = input.roll_over ?? {};
+    this.host_patience_ms = input.host_patience_ms ?? HOST_PATIENCE_MS;
     this.base = input.kind === 'new' ? null : input.state;
     this.segment = input.kind === 'new' ? 1 : input.segment;
     this.events = input.kind === 'continued' ? [...input.events] : [];

@@ -17,8 +17,8 @@ export async function onHost<T>(
     const { host } = machine.state.workspace;
     const moved = (): boolean => machine.state.workspace.host !== host;
     try {
-      if (!machine.state.host_unreachable) return await call(hostActivities(host, 'report'));
-      return await unless(moved, async () => call(hostActivities(host, 'wait')));
+      if (!machine.state.host_unreachable) return await call(hostActivities(host, machine.host_patience_ms));
+      return await unless(moved, async () => call(hostActivities(host, null)));
     } catch (error) {
       if (isCancellation(error) && moved()) continue;
       if (!neverStarted(error)) throw error;

@@ -37,13 +37,10 @@ export interface HostProxies {
   waiting: ActivityInterfaceFor<Pick<HostActivities, 'attachTool'>>;
 }
 
-/** After this a host that has not taken a call is reported as unreachable. */
-const HOST_PATIENCE = '60s';
-
-/** Proxies for one host's task queue. `wait` for it for ever, or `report` when it does not answer. */
-export function hostActivities(host: string, silence: 'report' | 'wait'): HostProxies {
+/** Proxies for one host's task queue. Calls that it does not take in time are rejected; null: they wait for ever. */
+export function hostActivities(host: string, patience_ms: number | null): HostProxies {
   const common: ActivityProxyOptions<HostActivities> = { taskQueue: hostTaskQueue(host) };
-  if (silence === 'report') common.scheduleToStartTimeout = HOST_PATIENCE;
+  if (patience_ms !== null) common.scheduleToStartTimeout = patience_ms;
   const beating = { ...common, heartbeatTimeout: HEARTBEAT_TIMEOUT, cancellationType } as const;
   const quickly = { initialInterval: '200ms', backoffCoefficient: 2, maximumInterval: '10s' } as const;
   return {

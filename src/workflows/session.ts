@@ -82,5 +82,6 @@ async function rollOver(machine: SessionMachine): Promise<void> {
     events: machine.events.slice(known),
     segment: machine.segment + 1,
     roll_over: machine.roll_over,
+    host_patience_ms: machine.host_patience_ms,
   });
 }

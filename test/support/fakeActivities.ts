@@ -42,6 +42,9 @@ interface StartOptions {
   settings?: Partial<SessionSettings>;
   text?: string;
   history_events?: number;
+  /** Default: the host that the rig serves. */
+  host?: string;
+  host_patience_ms?: number;
 }
 
 const POLL_MS = 10;
@@ -194,16 +197,17 @@ async function startSession(
   client: Client,
   session_id: string,
   archived: { session_id: string; segment: number; from_seq: number; through_seq: number }[],
-  { settings, text = 'go', history_events }: StartOptions,
+  { settings, text = 'go', history_events, host = HOST, host_patience_ms }: StartOptions,
 ): Promise<SessionHandle> {
   const input: SessionInput = {
     kind: 'new',
     session_id,
     user_id: 'u',
     title: 'a test',
-    workspace: { host: HOST, path: '/w' },
+    workspace: { host, path: '/w' },
     settings: { ...SETTINGS, ...settings },
     ...(history_events === undefined ? {} : { roll_over: { history_events } }),
+    ...(host_patience_ms === undefined ? {} : { host_patience_ms }),
   };
   const message: MessageSignal = { message_id: 'first', text, delivery: 'queue' };
   await client.workflow.signalWithStart(SESSION_WORKFLOW, {
@@ -238,6 +242,9 @@ async function startSession(
       (await handle.query<EventPage, [object]>(QUERIES.events, { after_seq: 0, max_bytes: 1e6 })).events,
     until,
     untilIdle: async () =>
-      until((now) => now.queued === 0 && !['running', 'waiting_approval'].includes(now.run_state)),
+      until(
+        (now) =>
+          now.queued === 0 && !['running', 'waiting_approval', 'host_unreachable'].includes(now.run_state),
+      ),
   };
 }

@@ -134,6 +134,30 @@ test('a person settles what stayed unknown, and the next model call is told so',
   });
 });
 
+test('a host that does not answer is told as unreachable, and a rebind to another one lets the run go on', async () => {
+  const session = await rig.start(
+    { model: () => ({ text: 'hello' }) },
+    { host: 'nobody', host_patience_ms: 100 },
+  );
+  expect(await session.until((facts) => facts.run_state === 'host_unreachable')).toMatchObject({
+    run_count: 1,
+  });
+  await session.signal('rebind', { workspace: { host: 'test-host', path: '/w' }, by: 'u' });
+  expect((await session.untilIdle()).runs).toMatchObject([{ status: 'success' }]);
+  const events = await session.events();
+  expect(all(events, 'host_unreachable')).toMatchObject([{ host: 'nobody' }]);
+});
+
+test('a run that waits for its host can be interrupted', async () => {
+  const session = await rig.start(
+    { model: () => ({ text: 'hello' }) },
+    { host: 'nobody', host_patience_ms: 100 },
+  );
+  await session.until((facts) => facts.run_state === 'host_unreachable');
+  await session.signal('interrupt', { by: 'u' });
+  expect((await session.untilIdle()).runs).toMatchObject([{ status: 'interrupted' }]);
+});
+
 function lost(): ApplicationFailure {
   return ApplicationFailure.create({
     type: 'worker.lost',
