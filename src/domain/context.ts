@@ -5,6 +5,7 @@
  */
 import type { EventOf, EventType, SessionEvent } from './event.ts';
 import {
+  NEVER_BEGUN,
   NO_RESULT_RECORDED,
   NO_RESULT_YET,
   notRunResult,
@@ -32,14 +33,21 @@ export function buildContext(state: SessionState, events: readonly SessionEvent[
 const INTERRUPTED_NOTE =
   '<interrupted>The user interrupted the run here. Calls without a result above were stopped or not run, as each one says.</interrupted>';
 
-/** What is told of each call: its result, or what was found out about it. The last word counts. */
+/** A session that waits after a crash ends its run as interrupted, too, and nobody asked for that. */
+const LOST_NOTE =
+  '<interrupted>The run ended here because its worker was lost. Calls without a result above say what is known of them.</interrupted>';
+
+/**
+ * What is told of each operation: its result, or what was found out about it. The last word counts. Call ids
+ * are the model's, which may use one again after a long time; operation ids are never used twice.
+ */
 function resultTexts(events: readonly SessionEvent[]): Map<string, string> {
   const texts = new Map<string, string>();
   for (const event of events) {
-    if (event.type === 'tool_result') texts.set(event.call_id, event.output);
+    if (event.type === 'tool_result') texts.set(event.operation_id, event.output);
     if (event.type === 'tool_recovery') {
       const text = recoveryText(event);
-      if (text !== undefined) texts.set(event.call_id, text);
+      if (text !== undefined) texts.set(event.operation_id, text);
     }
   }
   return texts;
@@ -58,9 +66,16 @@ class Conversation {
   readonly #messages: ContextMessage[] = [];
   /** Accepted, not yet sent to any model call; in order of arrival. */
   #waiting: EventOf<'user_message'>[] = [];
+  /** Of the last reply, until their results are given. */
   #calls: ModelToolCall[] = [];
+  /** Their operations by call id. */
+  #operations = new Map<string, string>();
+  /** By operation, as `#accepted`. */
   readonly #recoveries = new Map<string, RecoveredOperation>();
-  readonly #targets = new Map<string, EventOf<'tool_call'>>();
+  readonly #accepted = new Map<string, EventOf<'tool_call'>>();
+  /** What the model call under way was sent. */
+  #sentThrough = 0;
+  #interrupted = false;
 
   constructor(results: ReadonlyMap<string, string>) {
     this.#results = results;
@@ -100,21 +115,44 @@ class Conversation {
     this.#messages.push({ role: 'user', text });
   }
 
+  send(through_seq: number): void {
+    this.enter((message) => message.delivery === 'steer' && message.seq <= through_seq);
+    this.#sentThrough = through_seq;
+  }
+
   reply({ text, reasoning, tool_calls }: EventOf<'assistant_message'>): void {
     this.#closeReply();
-    this.#recoveries.clear();
+    for (const [operation_id, { recovery }] of this.#recoveries)
+      if (recovery.seq <= this.#sentThrough) this.#recoveries.delete(operation_id);
     if (text === '' && tool_calls.length === 0 && reasoning === null) return;
-    this.#messages.push({ role: 'assistant', text, reasoning, tool_calls });
-    this.#calls = tool_calls;
+    const calls = distinct(tool_calls);
+    this.#messages.push({ role: 'assistant', text, reasoning, tool_calls: calls });
+    this.#calls = calls;
   }
 
   call(event: EventOf<'tool_call'>): void {
-    this.#targets.set(event.call_id, event);
+    this.#accepted.set(event.operation_id, event);
+    this.#operations.set(event.call_id, event.operation_id);
+  }
+
+  begin(message_ids: string[]): void {
+    this.#interrupted = false;
+    this.enter(({ message_id }) => message_ids.includes(message_id));
+  }
+
+  interrupt(): void {
+    this.#interrupted = true;
+  }
+
+  /** A run ends when nothing of it is under way: what it had begun has a result or a recovery. */
+  end(status: EventOf<'run_finished'>['status']): void {
+    this.#closeReply(NEVER_BEGUN);
+    if (status === 'interrupted') this.note(this.#interrupted ? INTERRUPTED_NOTE : LOST_NOTE);
   }
 
   recover(event: EventOf<'tool_recovery'>): void {
     const known = event.by === 'tool' && event.status !== 'unknown' && event.status !== 'uncertain';
-    const call = this.#targets.get(event.call_id);
+    const call = this.#accepted.get(event.operation_id);
     const operation = { recovery: event, tool: call?.tool ?? 'unknown tool', target: call?.target ?? '' };
     if (known) this.#recoveries.delete(event.operation_id);
     else this.#recoveries.set(event.operation_id, operation);
@@ -123,24 +161,30 @@ class Conversation {
   /** Gives every call of the open reply its one result. */
   #closeReply(otherwise = NO_RESULT_RECORDED): void {
     for (const { call_id } of this.#calls) {
-      this.#messages.push({ role: 'tool', call_id, text: this.#results.get(call_id) ?? otherwise });
+      const operation_id = this.#operations.get(call_id);
+      const text = operation_id === undefined ? undefined : this.#results.get(operation_id);
+      this.#messages.push({ role: 'tool', call_id, text: text ?? otherwise });
     }
     this.#calls = [];
+    this.#operations = new Map();
   }
+}
+
+/** A result names its call by id alone, so a second call of one id in a reply could have none. */
+function distinct(calls: ModelToolCall[]): ModelToolCall[] {
+  const ids = new Set<string>();
+  return calls.filter(({ call_id }) => !ids.has(call_id) && ids.add(call_id));
 }
 
 type Handlers = { [T in EventType]?: (conversation: Conversation, event: EventOf<T>) => void };
 
 const HANDLERS: Handlers = {
   user_message: (conversation, event) => conversation.wait(event),
-  run_started: (conversation, event) =>
-    conversation.enter(({ message_id }) => event.message_ids.includes(message_id)),
-  model_called: (conversation, event) =>
-    conversation.enter(({ delivery, seq }) => delivery === 'steer' && seq <= event.through_seq),
+  run_started: (conversation, event) => conversation.begin(event.message_ids),
+  model_called: (conversation, event) => conversation.send(event.through_seq),
   assistant_message: (conversation, event) => conversation.reply(event),
   tool_call: (conversation, event) => conversation.call(event),
   tool_recovery: (conversation, event) => conversation.recover(event),
-  run_finished: (conversation, event) => {
-    if (event.status === 'interrupted') conversation.note(INTERRUPTED_NOTE);
-  },
+  interrupt_requested: (conversation) => conversation.interrupt(),
+  run_finished: (conversation, event) => conversation.end(event.status),
 };

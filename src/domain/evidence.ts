@@ -20,6 +20,9 @@ export function settledResult(recovery: EventOf<'tool_recovery'>): string {
 /** Stands where a result would stand while the call has not ended. */
 export const NO_RESULT_YET = 'No result yet: this call has not ended.';
 
+/** Stands where a result would stand when the run ended first. */
+export const NEVER_BEGUN = 'Not run: the run ended before this call began.';
+
 /** Stands where a result would stand when the log ends without any word about the call. */
 export const NO_RESULT_RECORDED =
   'UNKNOWN: no result of this call is recorded, so it may or may not have had its effect. Check what is true now before you rely on it.';

@@ -1,0 +1,177 @@
+/**
+ * How decisions are performed in a simulated session: what workflows/perform.ts and performTools.ts emit is
+ * emitted here in the same form, for outcomes that the tape chooses.
+ */
+import type { RecoveryStatus } from '../../../src/domain/event.ts';
+import { operationId, runId } from '../../../src/domain/ids.ts';
+import { NO_USAGE } from '../../../src/domain/model.ts';
+import type { CallState, SessionState } from '../../../src/domain/session.ts';
+import type { Decision } from '../../../src/domain/step.ts';
+import type { EffectClass, ToolStatus } from '../../../src/domain/tool.ts';
+import { loaded } from './events.ts';
+import type { Simulation } from './simulation.ts';
+
+const EFFECTS: EffectClass[] = ['side_effect', 'read', 'idempotent'];
+const FOUND: RecoveryStatus[] = ['completed', 'unknown', 'not_run', 'running'];
+/** What models call their calls: nothing, the same again, or the same as in another reply. */
+const MODEL_IDS = ['c0', 'c1', 'c1', ''];
+
+type Performers = {
+  [D in Decision['do']]: (session: Simulation, decision: Extract<Decision, { do: D }>) => void;
+};
+
+/** Performs one decision. */
+export function play(session: Simulation, decision: Decision): void {
+  const perform = PERFORMERS[decision.do] as (session: Simulation, decision: Decision) => void;
+  perform(session, decision);
+}
+
+const PERFORMERS: Performers = {
+  wait: () => {},
+  close: () => {},
+  roll_over: (session) => {
+    // Continue-as-new carries the state through a payload.
+    session.state = JSON.parse(JSON.stringify(session.state)) as SessionState;
+    session.full = false;
+  },
+  start_run: (session, { trigger, message_ids }) => {
+    const run_id = runId(session.state.session_id, session.state.run_count + 1);
+    session.emit({ type: 'run_started', trigger, message_ids }, run_id);
+  },
+  load_project: loadProject,
+  call_model: callModel,
+  request_approval: (session, { calls }) => {
+    for (const { call_id } of calls) session.emit({ type: 'approval_requested', call_id });
+  },
+  settle: (session, { settlements }) => {
+    for (const { call, status, output } of settlements) result(session, call, status, output);
+  },
+  run_tools: (session, { calls }) => {
+    for (const call of calls) runTool(session, call);
+  },
+  reconcile: (session, { calls }) => {
+    for (const call of calls) reconcile(session, call);
+  },
+  attach: (session, { calls }) => {
+    for (const call of calls) attach(session, call);
+  },
+  finish_run: (session, { status, error }) => finish(session, status, error),
+};
+
+type Finish = Extract<Decision, { do: 'finish_run' }>;
+
+function finish(session: Simulation, status: Finish['status'], error: Finish['error']): void {
+  const { run } = session.state;
+  if (run !== null) session.emit({ type: 'run_finished', status, error, usage: run.usage });
+}
+
+function loadProject(session: Simulation): void {
+  session.signals();
+  const outcome = session.choose('loaded', 'loaded', 'loaded', 'missing', 'unreachable');
+  const { workspace } = session.state;
+  if (outcome === 'unreachable') session.emit({ type: 'host_unreachable', host: workspace.host });
+  if (outcome !== 'missing') return session.emit(loaded);
+  session.emit({ type: 'workspace_missing', workspace });
+  finish(session, 'failed', { code: 'workspace.not_found', message: 'gone', remedy: 'rebind' });
+}
+
+function callModel(
+  session: Simulation,
+  { operation_id, through_seq }: Extract<Decision, { do: 'call_model' }>,
+): void {
+  session.emit({ type: 'model_called', operation_id, model: session.state.settings.model, through_seq });
+  session.signals();
+  const outcome = session.choose('answer', 'calls', 'calls', 'calls', 'empty', 'failure');
+  // The interrupt was faster than the reply.
+  if (session.interrupted && session.pick(2) === 1) return;
+  const error = { code: 'model.unavailable', message: 'down', remedy: 'wait' };
+  if (outcome === 'failure') return finish(session, 'failed', error);
+  reply(session, operation_id, outcome === 'answer' ? `answer ${operation_id}` : '', outcome === 'calls');
+}
+
+/** As `record` of workflows/perform.ts. */
+function reply(session: Simulation, operation_id: string, text: string, calling: boolean): void {
+  const calls = calling ? nameCalls(session) : [];
+  session.emit({
+    type: 'assistant_message',
+    operation_id,
+    text,
+    reasoning: null,
+    tool_calls: calls.map(({ call_id }) => ({ call_id, tool: 'tool', arguments: '{}' })),
+    finish_reason: calling ? 'tool_calls' : 'stop',
+    usage: { ...NO_USAGE, input_tokens: 1 },
+    context_digest: '',
+  });
+  for (const call of calls) {
+    const effect = session.choose(...EFFECTS);
+    const problem = session.pick(8) === 7 ? { problem: 'no such tool' } : {};
+    session.emit({ type: 'tool_call', ...call, tool: 'tool', args: null, effect, target: 'it', ...problem });
+  }
+}
+
+function nameCalls(session: Simulation): { call_id: string; operation_id: string }[] {
+  const { run, call_ids } = session.state;
+  if (run === null) throw new Error('Expected a run, found none.');
+  const taken = new Set(call_ids);
+  return Array.from({ length: 1 + session.pick(3) }, (_, index) => {
+    const id = session.choose(...MODEL_IDS);
+    const operation_id = operationId(run.run_id, run.step, index + 1);
+    const call_id = id === '' || taken.has(id) ? `call_${operation_id}` : id;
+    taken.add(call_id);
+    return { call_id, operation_id };
+  });
+}
+
+function runTool(session: Simulation, call: CallState): void {
+  session.signals();
+  const outcome = session.choose('success', 'success', 'failed', 'lost', 'lost', 'missing', 'unreachable');
+  const { workspace } = session.state;
+  if (outcome === 'lost') return recover(session, call, 'uncertain');
+  if (outcome === 'missing') session.emit({ type: 'workspace_missing', workspace });
+  if (outcome === 'unreachable') session.emit({ type: 'host_unreachable', host: workspace.host });
+  if (isSettled(session.state, call)) return;
+  const failed = outcome === 'failed' || outcome === 'missing';
+  result(session, call, failed ? 'failed' : 'success', `ran ${call.operation_id}`);
+}
+
+function reconcile(session: Simulation, call: CallState): void {
+  if (isCutShort(session) || isSettled(session.state, call)) return;
+  const found = session.choose(...FOUND);
+  recover(session, call, found);
+  if (found === 'completed') result(session, call, 'success', `found ${call.operation_id}`, true);
+}
+
+function attach(session: Simulation, call: CallState): void {
+  if (isCutShort(session) || isSettled(session.state, call)) return;
+  if (session.pick(4) === 3) return recover(session, call, 'uncertain');
+  result(session, call, 'success', `waited for ${call.operation_id}`, true);
+}
+
+/** Whether an interrupt came while an activity only looked or waited, and was faster than its answer. */
+function isCutShort(session: Simulation): boolean {
+  const before = session.interrupted;
+  session.signals();
+  return session.interrupted !== before && session.pick(2) === 1;
+}
+
+function isSettled({ run, uncertain }: SessionState, { operation_id }: CallState): boolean {
+  const call = run?.calls.find((candidate) => candidate.operation_id === operation_id);
+  if (call !== undefined) return call.status === 'settled';
+  return uncertain.every((operation) => operation.operation_id !== operation_id);
+}
+
+function recover(session: Simulation, { call_id, operation_id }: CallState, status: RecoveryStatus): void {
+  const evidence = `looked at ${operation_id}`;
+  session.emit({ type: 'tool_recovery', call_id, operation_id, status, evidence, by: 'tool' });
+}
+
+function result(
+  session: Simulation,
+  { call_id, operation_id }: CallState,
+  status: ToolStatus,
+  output: string,
+  recovered = false,
+): void {
+  const more = recovered ? { recovered: true as const } : {};
+  session.emit({ type: 'tool_result', call_id, operation_id, status, output, ...more });
+}
