@@ -1,5 +1,5 @@
 /** Shell completion: commands, their options, and session ids where an id is wanted. */
-import type { CommandSpec } from './commands.ts';
+import type { CommandSpec } from './specs/spec.ts';
 
 export type Shell = 'bash' | 'zsh' | 'fish';
 

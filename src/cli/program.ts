@@ -2,7 +2,9 @@
 import { Command, CommanderError } from 'commander';
 import { EXIT } from '../client/errors.ts';
 import { createContext, type Handler, type Options } from './context.ts';
-import { CHAT, COMMANDS, type CommandSpec } from './commands.ts';
+import { COMMANDS } from './commands.ts';
+import { CHAT } from './specs/session.ts';
+import type { CommandSpec } from './specs/spec.ts';
 import { reportError, usageError } from './report.ts';
 import { refuseUnknownCommand } from './unknownCommand.ts';
 import { VERSION } from './version.ts';

@@ -11,6 +11,7 @@ export {
   rebind,
   rename,
   reopen,
+  resolveOperation,
   sendMessage,
   type Message,
 } from './send.ts';

@@ -1,7 +1,7 @@
 /** What a client says to a session that exists. All of it is accepted durably, also while no worker runs. */
 import type { SessionSettings, WorkspaceBinding, Delivery } from '../domain/event.ts';
 import { isSessionId, workflowId } from '../domain/ids.ts';
-import type { DecideSignal, SessionSignals } from '../workflows/contract.ts';
+import type { DecideSignal, ResolveSignal, SessionSignals } from '../workflows/contract.ts';
 import { HoldfastError, sessionNotFound } from './errors.ts';
 import { isNotFound } from './grpc.ts';
 import { newMessageId } from './ids.ts';
@@ -38,6 +38,15 @@ export async function interrupt(service: Service, session_id: string, by: string
 /** Decides the pending approval of one call, or of all when `call_id` is null. */
 export async function decide(service: Service, session_id: string, decision: DecideSignal): Promise<void> {
   await signalSession(service, session_id, 'decide', [decision]);
+}
+
+/** A person's word on an operation that stayed uncertain; the next model call is told of it. */
+export async function resolveOperation(
+  service: Service,
+  session_id: string,
+  resolution: ResolveSignal,
+): Promise<void> {
+  await signalSession(service, session_id, 'resolve', [resolution]);
 }
 
 /** Binds the session to another folder or host. */
