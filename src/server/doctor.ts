@@ -2,7 +2,14 @@
 import type { Connection } from '@temporalio/client';
 import type { Home } from '../host/home.ts';
 import type { Check, Finding } from './check.ts';
-import { checkBinary, checkDiskSpace, checkHome, checkNode, checkSocketPath } from './doctorHost.ts';
+import {
+  checkBinary,
+  checkDiskSpace,
+  checkHome,
+  checkJournal,
+  checkNode,
+  checkSocketPath,
+} from './doctorHost.ts';
 import { readStatus } from './installation.ts';
 import { inspectNamespace, lackingSearchAttributes, MAX_RETENTION_DAYS } from './namespace.ts';
 import { EMBEDDED_NAMESPACE } from './serverCommand.ts';
@@ -29,6 +36,7 @@ export async function runDoctor(
     guarded('home', async () => await checkHome(home)),
     guarded('socket path', async () => checkSocketPath(home)),
     guarded('disk space', async () => await checkDiskSpace(home)),
+    guarded('journal', async () => await checkJournal(home)),
   ];
   return [...(await Promise.all(host)), ...(await checkService(home, service))];
 }

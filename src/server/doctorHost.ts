@@ -1,6 +1,6 @@
 /** The doctor's checks of this machine and this home. */
-import { stat, statfs } from 'node:fs/promises';
-import { dirname } from 'node:path';
+import { readdir, stat, statfs } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { hasCode } from '../host/files.ts';
 import type { Home } from '../host/home.ts';
 import { findTemporal, TemporalBinaryError } from './binary.ts';
@@ -77,6 +77,31 @@ export async function checkDiskSpace({ root }: Home): Promise<Finding> {
     ok: false,
     found,
     remedy: 'Free some space there: when the disk is full, nothing can be recorded and work stops.',
+  };
+}
+
+/** More than this, and something keeps evidence from being cleared away. */
+const JOURNAL_MAX_BYTES = 10 * 1024 ** 3;
+
+/** The evidence of operations: cleared when a session's events are archived, so it stays small. */
+export async function checkJournal({ journal }: Home): Promise<Finding> {
+  const names = await readdir(journal, { recursive: true, withFileTypes: true }).catch(() => []);
+  const files = names.filter((name) => name.isFile());
+  const sizes = await Promise.all(
+    files.map(async (file) =>
+      stat(join(file.parentPath, file.name)).then(
+        ({ size }) => size,
+        () => 0,
+      ),
+    ),
+  );
+  const bytes = sizes.reduce((sum, size) => sum + size, 0);
+  const found = `${files.length} files, ${(bytes / 1024 ** 2).toFixed(1)} MiB in ${journal}`;
+  if (bytes <= JOURNAL_MAX_BYTES) return { ok: true, found };
+  return {
+    ok: false,
+    found,
+    remedy: 'Archive sessions that are done (`holdfast archive ID`), and stop jobs that write without end.',
   };
 }
 
