@@ -9,13 +9,13 @@ const STEPS_SHOWN = 8;
 export function tellStory(state: SessionState, events: readonly SessionEvent[]): string {
   return [
     `**${escape(state.title)}** · ${state.status} · ${runStateName(state)}`,
-    `Workspace \`${state.workspace.path}\` on \`${state.workspace.host}\` · model \`${state.settings.model}\` · run ${state.run_count} · ${state.queue.length} queued`,
+    `Workspace ${code(state.workspace.path)} on ${code(state.workspace.host)} · model ${code(state.settings.model)} · run ${state.run_count} · ${state.queue.length} queued`,
     ...section('Waiting for approval', awaiting(state)),
     ...section(
       'Uncertain operations',
       state.uncertain.map(
         (operation) =>
-          `\`${operation.call_id}\` ${escape(`${operation.tool}: ${operation.target}`)} is **${operation.status}**. ${escape(operation.evidence)}`,
+          `${code(operation.call_id)} ${escape(`${operation.tool}: ${operation.target}`)} is **${operation.status}**. ${escape(operation.evidence)}`,
       ),
     ),
     ...section('Last steps', lastSteps(events)),
@@ -29,7 +29,7 @@ function section(title: string, lines: string[]): string[] {
 function awaiting(state: SessionState): string[] {
   return (state.run?.calls ?? [])
     .filter((call) => call.status === 'awaiting_approval')
-    .map((call) => `\`${call.call_id}\` ${escape(`${call.tool}: ${call.target}`)}`);
+    .map((call) => `${code(call.call_id)} ${escape(`${call.tool}: ${call.target}`)}`);
 }
 
 function lastSteps(events: readonly SessionEvent[]): string[] {
@@ -64,10 +64,28 @@ function tell(event: SessionEvent): string | undefined {
 const BRIEF_CHARS = 120;
 
 function brief(text: string): string {
-  const line = text.replaceAll(/\s+/g, ' ').trim();
+  const line = oneLine(text);
   return escape(line.length > BRIEF_CHARS ? `${line.slice(0, BRIEF_CHARS).toWellFormed()}…` : line);
 }
 
+/** Text that stands within a line: a line break would end the list or the emphasis around it. */
 function escape(text: string): string {
-  return text.replaceAll(/[\\`*_[\]<>#]/g, '\\$&');
+  return oneLine(text).replaceAll(/[\\`*_[\]<>#~|&]/g, '\\$&');
+}
+
+/**
+ * Inline code. Nothing is escaped in it; what ends it is a run of as many backticks as began it, so these are
+ * one more than the longest run inside (https://spec.commonmark.org/0.31.2/#code-spans).
+ */
+function code(text: string): string {
+  const line = oneLine(text);
+  const runs = (line.match(/`+/g) ?? []).map((run) => run.length);
+  const fence = '`'.repeat(Math.max(0, ...runs) + 1);
+  // A blank at both ends is not shown; without it a backtick at an end would join the fence.
+  const pad = line === '' || line.startsWith('`') || line.endsWith('`') ? ' ' : '';
+  return `${fence}${pad}${line}${pad}${fence}`;
+}
+
+function oneLine(text: string): string {
+  return text.replaceAll(/\s+/g, ' ').trim();
 }
