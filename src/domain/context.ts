@@ -158,6 +158,11 @@ class Conversation {
     else this.#recoveries.set(event.operation_id, operation);
   }
 
+  /** With a result nothing is in doubt. */
+  settle({ operation_id }: EventOf<'tool_result'>): void {
+    this.#recoveries.delete(operation_id);
+  }
+
   /** Gives every call of the open reply its one result. */
   #closeReply(otherwise = NO_RESULT_RECORDED): void {
     for (const { call_id } of this.#calls) {
@@ -185,6 +190,7 @@ const HANDLERS: Handlers = {
   assistant_message: (conversation, event) => conversation.reply(event),
   tool_call: (conversation, event) => conversation.call(event),
   tool_recovery: (conversation, event) => conversation.recover(event),
+  tool_result: (conversation, event) => conversation.settle(event),
   interrupt_requested: (conversation) => conversation.interrupt(),
   run_finished: (conversation, event) => conversation.end(event.status),
 };
