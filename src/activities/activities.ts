@@ -5,7 +5,6 @@ import type { HostActivities, ModelActivities } from './contract.ts';
 import type { ActivityDeps } from './deps.ts';
 import { loadProject } from './loadProject.ts';
 import { previewContext } from './previewContext.ts';
-import type { Preview } from './previewContext.ts';
 import { attachTool, reconcileTool, runTool } from './runTool.ts';
 
 /** For the task queue `holdfast`. */
@@ -13,10 +12,8 @@ export function createModelActivities(deps: ActivityDeps): ModelActivities {
   return { callModel: async (input) => callModel(deps, input) };
 }
 
-/** For the task queue of this host. `previewContext` is called by clients, not by the workflow. */
-export function createHostActivities(
-  deps: ActivityDeps,
-): HostActivities & { previewContext: (input: { session_id: string }) => Promise<Preview> } {
+/** For the task queue of this host. */
+export function createHostActivities(deps: ActivityDeps): HostActivities {
   return {
     loadProject: async (input) => loadProject(input),
     runTool: async (input) => runTool(deps, input),

@@ -3,7 +3,7 @@
  * numbers; what they stand for is read from the session's log.
  */
 import type { ProjectFacts, WorkspaceBinding } from '../domain/event.ts';
-import type { FinishReason, OpaqueReasoning, Usage } from '../domain/model.ts';
+import type { ContextPreview, FinishReason, OpaqueReasoning, Usage } from '../domain/model.ts';
 import type { EffectClass, Reconciliation, ToolOutcome } from '../domain/tool.ts';
 
 /** One model call. The context is built from the events up to `through_seq`. */
@@ -74,4 +74,6 @@ export interface HostActivities {
   /** Rejects with `operation.lost` when what it waited for went away without a result. */
   attachTool: (input: AttachInput) => Promise<ToolOutcome>;
   archiveSegment: (input: ArchiveInput) => Promise<void>;
+  /** Called by clients, not by a session: what its next model call would send. */
+  previewContext: (input: { session_id: string }) => Promise<ContextPreview>;
 }

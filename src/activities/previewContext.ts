@@ -1,5 +1,6 @@
 /** What the next model call of a session would send, for `holdfast context`. Calls no model. */
 import { applyEvent } from '../domain/fold.ts';
+import type { ContextPreview } from '../domain/model.ts';
 import type { ActivityDeps } from './deps.ts';
 import { requestFor } from './callModel.ts';
 import { loadProject } from './loadProject.ts';
@@ -10,16 +11,11 @@ import { contextDigest, wireMessages } from './model/wire.ts';
 /** A rough measure: four bytes of JSON a token. */
 const BYTES_PER_TOKEN = 4;
 
-export interface Preview {
-  messages: unknown[];
-  tools: unknown[];
-  /** sha256 of `messages`. */
-  digest: string;
-  tokens_estimate: number;
-}
-
 /** The activity `previewContext`: as if a run started now, so with the project's instructions of this moment. */
-export async function previewContext(deps: ActivityDeps, input: { session_id: string }): Promise<Preview> {
+export async function previewContext(
+  deps: ActivityDeps,
+  input: { session_id: string },
+): Promise<ContextPreview> {
   const view = await deps.log.now(input.session_id);
   const project = await loadProject({ workspace: view.state.workspace });
   const { seq, updated_at: at } = view.state;

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Client } from '@temporalio/client';
 import { hostTaskQueue, SESSION_TASK_QUEUE } from '../domain/ids.ts';
-import type { ContextPreview } from '../workflows/contract.ts';
+import type { ContextPreview } from '../domain/model.ts';
 import { EXIT, HoldfastError, noWorker } from './errors.ts';
 import { facts } from './facts.ts';
 import { GRPC, grpcCode, grpcDetails } from './grpc.ts';

@@ -75,3 +75,13 @@ export interface ModelReply {
   /** What was odd about the reply and was mended (an empty name, a missing id), for the log. */
   notes: string[];
 }
+
+/** What a model call would send. */
+export interface ContextPreview {
+  /** As they go over the wire in the session's protocol. */
+  messages: unknown[];
+  tools: unknown[];
+  /** sha256 of `messages`. */
+  digest: string;
+  tokens_estimate: number;
+}

@@ -126,9 +126,16 @@ async function readLayers({ home, workspace, env, flags = {} }: SettingsSources)
         `Move it to ${home.settingsFile}.`,
       );
     }
-    if (values !== undefined) layers.push({ origin, values, source: () => path });
+    if (values !== undefined) layers.push({ origin, values: trusted(origin, values), source: () => path });
   }
   return layers;
+}
+
+/** A workspace may be a stranger's: it may ask for more caution, but not switch the asking off. */
+function trusted(origin: Origin, values: FileSettings): FileSettings {
+  if (origin !== 'workspace' || values.approval !== 'auto') return values;
+  const { approval: _, ...rest } = values;
+  return rest;
 }
 
 function variableOf(key: string): string {

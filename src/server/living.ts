@@ -3,7 +3,6 @@ import type { Home } from '../host/home.ts';
 import { isAlive, type ProcessIdentity } from '../host/process.ts';
 import { SealedFileError } from '../host/sealedFile.ts';
 import { readLivingWorker, type WorkerFile } from '../host/workerFile.ts';
-import { findServer } from './findServer.ts';
 import type { Ports } from './serverCommand.ts';
 import { readState, type State } from './state.ts';
 
@@ -39,6 +38,8 @@ export async function findLiving(home: Home): Promise<Living> {
     throw error;
   });
   if (known?.state !== undefined) return known;
+  // It looks at all processes, which takes heavier imports than any other look.
+  const { findServer } = await import('./findServer.ts');
   const [server, workerFile] = await Promise.all([findServer(home.databaseFile), readLivingWorker(home)]);
   return {
     state: undefined,

@@ -109,13 +109,3 @@ export interface PageQuery {
 
 /** The names of the queries. */
 export const QUERIES = { facts: 'facts', events: 'events', log: 'log' } as const;
-
-/** What `previewContext`, an activity of the workspace's host, answers: what the next model call would send. */
-export interface ContextPreview {
-  /** As they go over the wire in the session's protocol. */
-  messages: unknown[];
-  tools: unknown[];
-  /** sha256 of `messages`. */
-  digest: string;
-  tokens_estimate: number;
-}

@@ -23,6 +23,7 @@ test('of an installation that runs every check is good', async () => {
     'home',
     'socket path',
     'disk space',
+    'journal',
     'server',
     'namespace retention',
     'search attributes',

@@ -162,6 +162,7 @@ async function createWorkers(
     archiveSegment: async (input) => {
       archived.push(input);
     },
+    previewContext: async () => ({ messages: [], tools: [], digest: '', tokens_estimate: 0 }),
   };
   return Promise.all([
     Worker.create({
