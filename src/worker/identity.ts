@@ -17,9 +17,27 @@ export async function ownIdentity(host: string): Promise<string> {
 
 /** Whether a worker was of this host and is gone. An identity of another host or form is not for us to judge. */
 export async function isDeadWorkerOf(host: string, identity: string): Promise<boolean> {
-  const [owner, boot, pid, start, ...rest] = identity.split('/').map(decodeURIComponent);
-  if (owner !== host || boot === undefined || start === undefined || rest.length > 0) return false;
-  const now = await bootId();
-  if (now.slice(0, BOOT_CHARS) !== boot) return true;
-  return !(await isAlive({ pid: Number(pid), start, boot: now }));
+  const known = read(identity);
+  if (known === undefined || known.host !== host) return false;
+  const boot = await bootId();
+  if (boot.slice(0, BOOT_CHARS) !== known.boot) return true;
+  return !(await isAlive({ pid: known.pid, start: known.start, boot }));
+}
+
+interface Identity {
+  host: string;
+  boot: string;
+  pid: number;
+  start: string;
+}
+
+/** The parts of an identity of our form; undefined for any other, which may hold anything. */
+function read(identity: string): Identity | undefined {
+  if (!/^[^/]+\/[^/]+\/[1-9]\d*\/[^/]+$/.test(identity)) return undefined;
+  try {
+    const [host = '', boot = '', pid, start = ''] = identity.split('/').map(decodeURIComponent);
+    return { host, boot, pid: Number(pid), start };
+  } catch {
+    return undefined; // a per cent sign that encodes nothing
+  }
 }
