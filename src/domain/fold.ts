@@ -82,7 +82,8 @@ const FOLDS: Folds = {
   tool_recovery: recover,
   interrupt_requested: (state, { by }) => inRun(state, (run) => ({ ...run, interrupted_by: by })),
   run_finished: finishRun,
-  workspace_missing: (state) => state,
+  // The host has answered, though not with what was hoped for.
+  workspace_missing: (state) => ({ ...state, host_unreachable: false }),
   host_unreachable: (state) => ({ ...state, host_unreachable: true }),
   workspace_rebound: (state, { workspace }) => ({ ...state, workspace, host_unreachable: false }),
   session_renamed: (state, { title }) => ({ ...state, title }),
