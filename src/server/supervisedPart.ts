@@ -17,6 +17,8 @@ export interface PartHooks {
   launch: (record: (identity: ProcessIdentity) => Promise<void>) => Promise<ChildProcess>;
   /** Resolves when it is ready; gives up when the signal is aborted. */
   untilReady: (identity: ProcessIdentity, signal: AbortSignal) => Promise<void>;
+  /** Resolves when it lives and does nothing; rejects when the signal is aborted. Absent: it is not asked. */
+  untilHung?: (signal: AbortSignal) => Promise<void>;
   /** Makes the state file durable; rejects when that fails. */
   record: () => Promise<void>;
   /** Something that the state file shows has changed. Never rejects. */
@@ -155,6 +157,20 @@ export class SupervisedPart {
     log(`the ${name} is ready`, { child: identity.pid });
     await changed();
     wake();
+    void this.#killWhenHung(identity, watch.signal);
+  }
+
+  /** Never rejects. */
+  async #killWhenHung(identity: ProcessIdentity, signal: AbortSignal): Promise<void> {
+    const { untilHung, log, name } = this.#hooks;
+    if (untilHung === undefined) return;
+    try {
+      await untilHung(signal);
+    } catch {
+      return; // it died by itself, or is being stopped
+    }
+    log(`the ${name} does not answer any more and is killed`, { child: identity.pid });
+    await signalProcess(identity, 'SIGKILL');
   }
 
   async #runs(identity: ProcessIdentity): Promise<boolean> {

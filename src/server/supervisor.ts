@@ -16,6 +16,7 @@ import { removeState, STATE_VERSION, writeState, type State } from './state.ts';
 import { SERVER_GRACE_MS, stopProcess, WORKER_GRACE_MS } from './stopProcess.ts';
 import { SupervisedPart, type PartHooks } from './supervisedPart.ts';
 import { launchWorker, untilWorkerReady } from './workerPart.ts';
+import { untilHung } from './workerPulse.ts';
 
 /** How soon the death of an adopted process is seen; that of an own child wakes the loop at once. */
 const POLL_MS = 200;
@@ -148,6 +149,7 @@ export class Supervisor {
         return await launchWorker({ home, env, entry, address: this.#workerAddress }, record);
       },
       untilReady: async (identity, signal) => await untilWorkerReady(home, identity, signal),
+      untilHung: async (signal) => await untilHung(home.liveSocket, signal),
     };
   }
 
