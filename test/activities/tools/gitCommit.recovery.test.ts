@@ -43,7 +43,7 @@ function committed(): string {
 
 async function ranToItsEnd(): Promise<void> {
   await expect
-    .poll(async () => (await gitCommit.reconcile(ARGS, context)).status, { interval: 20 })
+    .poll(async () => (await gitCommit.reconcile(ARGS, context)).status, { interval: 20, timeout: 30_000 })
     .not.toBe('running');
 }
 
@@ -111,7 +111,7 @@ test('an interrupt of what a dead runner left ends it, and nothing is committed'
   await leaveBehind();
   killIfThere(await runnerPid(context));
   await expect
-    .poll(async () => (await gitCommit.reconcile(ARGS, context)).evidence, { interval: 10 })
+    .poll(async () => (await gitCommit.reconcile(ARGS, context)).evidence, { interval: 10, timeout: 30_000 })
     .toMatch(/That process is gone/);
   const interrupted = { ...context, signal: AbortSignal.abort() };
   await expect(gitCommit.attach?.(ARGS, interrupted)).rejects.toBeInstanceOf(RunnerLost);
@@ -148,7 +148,7 @@ test('with its runner killed too, git goes on: it is waited for, and the trailer
   const hold = await leaveBehind();
   killIfThere(await runnerPid(context));
   await expect
-    .poll(() => gitCommit.reconcile(ARGS, context), { interval: 10 })
+    .poll(() => gitCommit.reconcile(ARGS, context), { interval: 10, timeout: 30_000 })
     .toEqual({
       status: 'running',
       evidence: expect.stringMatching(
@@ -168,7 +168,7 @@ test('with its runner killed too, git goes on: it is waited for, and the trailer
 /** Everything of the operation dies at once, as in a loss of power. */
 async function killAll(): Promise<void> {
   for (const pid of bench.living(operation_id)) killIfThere(pid);
-  await expect.poll(() => bench.living(operation_id), { interval: 5 }).toEqual([]);
+  await expect.poll(() => bench.living(operation_id), { interval: 5, timeout: 30_000 }).toEqual([]);
 }
 
 test('with all of it killed in a hook, HEAD says that nothing was committed, and the lock is named, not deleted', async () => {

@@ -56,7 +56,7 @@ function contextFor(attempt = 1, idempotent = false): ToolContext {
 /** Killed while the service has the request and has not answered. */
 async function killedWhileHeld(args: Args): Promise<void> {
   using worker = await CallProcess.start(bench, call(args));
-  await expect.poll(() => held.length, { interval: 5 }).toBe(1);
+  await expect.poll(() => held.length, { interval: 5, timeout: 30_000 }).toBe(1);
   worker.kill('SIGKILL');
   await worker.ended();
 }
@@ -127,7 +127,7 @@ test.each(['PUT', 'DELETE'])(
       ),
     });
     const repeated = httpRequest.run(args, contextFor(2));
-    await expect.poll(() => held.length, { interval: 5 }).toBe(2);
+    await expect.poll(() => held.length, { interval: 5, timeout: 30_000 }).toBe(2);
     held[1]?.end('done');
     expect(await repeated).toMatchObject({ status: 'success' });
     expect(server.asked.map(({ headers }) => headers['idempotency-key'])).toEqual([
@@ -210,7 +210,7 @@ test("a worker's shutdown waits a little for the answer, and claims nothing when
   const reason = Object.assign(new Error('The worker shuts down.'), { name: 'WorkerShutdown' });
   const context = { ...contextFor(), signal: shutdown.signal };
   const running = httpRequest.run(argsFor('/held'), context);
-  await expect.poll(() => held.length, { interval: 5 }).toBe(1);
+  await expect.poll(() => held.length, { interval: 5, timeout: 30_000 }).toBe(1);
   shutdown.abort(reason);
   held[0]?.end('just in time');
   expect(await running).toMatchObject({ status: 'success', output: expect.stringMatching(/just in time$/) });

@@ -250,7 +250,7 @@ test('an interrupt ends the wait and says what is known', async () => {
     { method: 'POST', url: server.url('/silent') },
     contextFor([server.host], { signal: interrupt.signal }),
   );
-  await expect.poll(() => server.asked.length, { interval: 5 }).toBe(1);
+  await expect.poll(() => server.asked.length, { interval: 5, timeout: 30_000 }).toBe(1);
   interrupt.abort();
   expect(await running).toEqual({
     status: 'cancelled',

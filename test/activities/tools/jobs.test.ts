@@ -46,12 +46,12 @@ async function statusOf({ job_id }: StartedJob): Promise<string> {
 }
 
 async function ended(job: StartedJob): Promise<void> {
-  await expect.poll(() => statusOf(job), { interval: 10 }).toMatch(/has ended/);
+  await expect.poll(() => statusOf(job), { interval: 10, timeout: 30_000 }).toMatch(/has ended/);
 }
 
 async function isUp(): Promise<void> {
-  await expect.poll(() => bench.read('up').catch(() => ''), { interval: 5 }).toBe('up\n');
-  await expect.poll(() => bench.living().length, { interval: 5 }).toBeGreaterThanOrEqual(4);
+  await expect.poll(() => bench.read('up').catch(() => ''), { interval: 5, timeout: 30_000 }).toBe('up\n');
+  await expect.poll(() => bench.living().length, { interval: 5, timeout: 30_000 }).toBeGreaterThanOrEqual(4);
 }
 
 test('a job is started and the call returns at once, with its id and how to look at it', async () => {
@@ -100,7 +100,7 @@ test('the status of an ended job has its exit code and what it left running', as
 test("a job's output is read in pages, and says whether more may come", async () => {
   const hold = bench.fifo('hold');
   const job = await start('printf äöü; read -r _ < hold; printf xyz');
-  await expect.poll(() => statusOf(job), { interval: 5 }).toContain('äöü');
+  await expect.poll(() => statusOf(job), { interval: 5, timeout: 30_000 }).toContain('äöü');
   const { job_id } = job;
   expect((await said(jobOutput, { job_id, limit: 5 })).output).toBe(
     '[bytes 0 to 4 of 6. 2 bytes remain: go on with offset 4.]\näö',
@@ -237,7 +237,7 @@ test('what a killed runner leaves is named, and job_stop ends it', async () => {
   const runner = await runnerPid(job.context);
   killIfThere(runner);
   await expect
-    .poll(() => statusOf(job), { interval: 5 })
+    .poll(() => statusOf(job), { interval: 5, timeout: 30_000 })
     .toMatch(/is lost: .*It left processes that still run: .*sleep/);
   expect(await said(jobStop, job)).toMatchObject({
     status: 'success',
@@ -291,7 +291,7 @@ test.each([
     evidence: expect.stringMatching(/was not run: no process had begun it, and its gate is closed/),
   });
   expect(await bash.run(started, { ...context, attempt: 2 })).toMatchObject({ status: 'success' });
-  await expect.poll(() => bench.read('f').catch(() => ''), { interval: 5 }).toBe('ran\n');
+  await expect.poll(() => bench.read('f').catch(() => ''), { interval: 5, timeout: 30_000 }).toBe('ran\n');
   expect(await statusOf({ context, job_id: operation_id })).toMatch(/is running/);
 });
 
@@ -300,7 +300,7 @@ test.each(['after_spawn', 'before_report'] as const)(
   async (at) => {
     const operation_id = bench.newOperation();
     await killedAt(bench, at, { operation_id, tool: 'bash', args: started });
-    await expect.poll(() => bench.read('f').catch(() => ''), { interval: 5 }).toBe('ran\n');
+    await expect.poll(() => bench.read('f').catch(() => ''), { interval: 5, timeout: 30_000 }).toBe('ran\n');
     const context = bench.context({}, operation_id);
     const found = await bash.reconcile(started, context);
     expect(found).toMatchObject({
