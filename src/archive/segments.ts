@@ -42,9 +42,9 @@ export interface ArchiveStore {
     segment: Omit<SegmentManifest, 'format' | 'bytes' | 'sha256'>,
     events: SessionEvent[],
   ) => Promise<void>;
-  /** Manifests in order of their segments. */
-  manifests: (session_id: string) => Promise<SegmentManifest[]>;
-  /** The newest manifest, or undefined when nothing was archived. */
+  /** Manifests of the segments with events after `after_seq` (default: all), in order. Rejects with DamagedSegment. */
+  manifests: (session_id: string, after_seq?: number) => Promise<SegmentManifest[]>;
+  /** The newest manifest, or undefined when nothing was archived. Rejects with DamagedSegment. */
   last: (session_id: string) => Promise<SegmentManifest | undefined>;
   /** The events of one segment. Rejects with DamagedSegment. */
   read: (manifest: SegmentManifest) => Promise<SessionEvent[]>;
@@ -54,10 +54,7 @@ export interface ArchiveStore {
 export function fileArchive(root: string): ArchiveStore {
   return {
     write: async (segment, events) => writeSegment(root, segment, events),
-    manifests: async (session_id) => {
-      const numbers = await segmentNumbers(root, session_id);
-      return Promise.all(numbers.map(async (number) => readManifest(root, session_id, number)));
-    },
+    manifests: async (session_id, after_seq = 0) => readManifests(root, session_id, after_seq),
     last: async (session_id) => {
       const number = (await segmentNumbers(root, session_id)).at(-1);
       return number === undefined ? undefined : readManifest(root, session_id, number);
@@ -99,15 +96,37 @@ async function readSegment(root: string, manifest: SegmentManifest): Promise<Ses
     .map((line) => JSON.parse(line) as SessionEvent);
 }
 
+/** From the newest back, so that an older one that is damaged hides nothing that came after it. */
+async function readManifests(
+  root: string,
+  session_id: string,
+  after_seq: number,
+): Promise<SegmentManifest[]> {
+  const manifests: SegmentManifest[] = [];
+  for (const number of (await segmentNumbers(root, session_id)).toReversed()) {
+    const manifest = await readManifest(root, session_id, number);
+    if (manifest.through_seq > after_seq) manifests.unshift(manifest);
+    if (manifest.from_seq <= after_seq + 1) break;
+  }
+  return manifests;
+}
+
 async function readManifest(root: string, session_id: string, segment: number): Promise<SegmentManifest> {
   const path = segmentPath(root, session_id, segment, 'json');
+  const { format, ...manifest } = parse(await readFile(path, 'utf8'));
+  if (typeof format !== 'number') throw new DamagedSegment(path, 'no manifest');
+  if (format !== 1) throw new DamagedSegment(path, `format ${format}, which a newer Holdfast may know`);
+  if (manifest.session_id !== session_id || manifest.segment !== segment)
+    throw new DamagedSegment(path, `the manifest of segment ${manifest.segment} of ${manifest.session_id}`);
+  return { format, ...manifest };
+}
+
+/** A manifest, as far as one can tell; of a torn or foreign file an empty object. */
+function parse(text: string): Omit<SegmentManifest, 'format'> & { format: unknown } {
   try {
-    const manifest = JSON.parse(await readFile(path, 'utf8')) as SegmentManifest;
-    if (manifest.format === 1) return manifest;
-    throw new DamagedSegment(path, `format ${String(manifest.format)}, which a newer Holdfast may know`);
-  } catch (error) {
-    if (error instanceof SyntaxError) throw new DamagedSegment(path, 'no JSON');
-    throw error;
+    return Object(JSON.parse(text));
+  } catch {
+    return Object();
   }
 }
 
@@ -115,7 +134,7 @@ async function segmentNumbers(root: string, session_id: string): Promise<number[
   try {
     const names = await readdir(join(root, session_id));
     return names
-      .map((name) => /^(\d{6})\.json$/.exec(name)?.[1])
+      .map((name) => /^(\d{6,})\.json$/.exec(name)?.[1])
       .filter((number) => number !== undefined)
       .map(Number)
       .toSorted((a, b) => a - b);
