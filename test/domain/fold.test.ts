@@ -53,6 +53,18 @@ function statusesAfter(...bodies: EventBody[]): CallState['status'][] {
   return runAfter(...CALLING, ...bodies).calls.map(({ status }) => status);
 }
 
+function saw(call_id: string, path: string, version: string): EventBody {
+  return result(call_id, '', { versions: [{ path, version }] });
+}
+
+function lost(call_id: string): EventBody {
+  return recovery(call_id, 'uncertain');
+}
+
+function again(call_id: string): EventBody {
+  return recovery(call_id, 'not_run');
+}
+
 function many<T>(count: number, make: (index: number) => T): T[] {
   return Array.from({ length: count }, (_, index) => make(index));
 }
@@ -160,7 +172,7 @@ describe('a call', () => {
       status: 'pending',
       approved: true,
     });
-    expect(statusesAfter(request, { ...approve, decision: 'deny' } as EventBody)).toEqual([
+    expect(statusesAfter(request, { ...approve, decision: 'deny' })).toEqual([
       'awaiting_approval', // its denied result follows
       'pending',
     ]);
@@ -201,8 +213,6 @@ describe('a call', () => {
   });
 
   test('remembers what it saw of files, the last time only', () => {
-    const saw = (call_id: string, path: string, version: string): EventBody =>
-      result(call_id, '', { versions: [{ path, version }] });
     const state = after(...CALLING, saw('c0', 'a', '1'), saw('c1', 'b', '1'), saw('c0', 'a', '2'));
     expect(state.file_versions).toEqual([
       { path: 'b', version: '1' },
@@ -212,9 +222,6 @@ describe('a call', () => {
 });
 
 describe('recoveries in a row', () => {
-  const lost = (call_id: string): EventBody => recovery(call_id, 'uncertain');
-  const again = (call_id: string): EventBody => recovery(call_id, 'not_run');
-
   test.each<[number, string, EventBody[]]>([
     [1, 'one loss', [lost('c0')]],
     [1, 'one crash that took two calls', [lost('c0'), lost('c1')]],

@@ -40,6 +40,10 @@ const BEGUN = [message('m1'), started('m1'), loaded];
 const CALLING = [...BEGUN, called(4), replied('', asked('c0', 'c1')), accepted('c0'), accepted('c1')];
 const lost = (call_id: string): EventBody => recovery(call_id, 'uncertain');
 
+function lostAgain(times: number): EventBody[] {
+  return Array.from({ length: times }, () => [recovery('c0', 'not_run'), lost('c0')]).flat();
+}
+
 function requested(call_id: string): EventBody {
   return { type: 'approval_requested', call_id };
 }
@@ -207,10 +211,8 @@ describe('a lost call', () => {
   });
 
   test('too often in a row ends the run as a crash loop', () => {
-    const times = (count: number): EventBody[] =>
-      Array.from({ length: count }, () => [recovery('c0', 'not_run'), lost('c0')]).flat();
-    expect(short(next({}, ...CALLING, ...times(CRASH_BUDGET_RECOVERIES)))).toBe('reconcile c0');
-    expect(next({}, ...CALLING, ...times(CRASH_BUDGET_RECOVERIES + 1))).toMatchObject({
+    expect(short(next({}, ...CALLING, ...lostAgain(CRASH_BUDGET_RECOVERIES)))).toBe('reconcile c0');
+    expect(next({}, ...CALLING, ...lostAgain(CRASH_BUDGET_RECOVERIES + 1))).toMatchObject({
       do: 'finish_run',
       status: 'failed',
       error: {
