@@ -3,6 +3,7 @@ import type { EventOf, SessionEvent } from '../domain/event.ts';
 import { reached } from '../host/faults.ts';
 import type { ArchiveInput } from './contract.ts';
 import type { ActivityDeps } from './deps.ts';
+import { temporalRun } from './temporalRun.ts';
 
 /**
  * The activity `archiveSegment`. Writing the same segment again gives the same file. What the journal knows
@@ -10,7 +11,7 @@ import type { ActivityDeps } from './deps.ts';
  */
 export async function archiveSegment(deps: ActivityDeps, input: ArchiveInput): Promise<void> {
   const { session_id, segment, from_seq, through_seq } = input;
-  const { state, events } = await deps.log.at(session_id, through_seq);
+  const { state, events } = await deps.log.at(session_id, through_seq, temporalRun());
   const archived = events.slice(from_seq - 1);
   await deps.archive.write({ session_id, segment, from_seq, through_seq, state }, archived);
   await reached('after_archive');

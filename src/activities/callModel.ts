@@ -12,13 +12,14 @@ import { withReceipt } from './model/receipts.ts';
 import type { ModelRequest } from './model/request.ts';
 import { contextDigest } from './model/wire.ts';
 import type { SessionView } from './sessionLog.ts';
+import { temporalRun } from './temporalRun.ts';
 import { acceptCall, toolDefinitions } from './tools/registry.ts';
 
 /** The activity `callModel`. */
 export async function callModel(deps: ActivityDeps, input: CallModelInput): Promise<CallModelResult> {
   const { session_id, operation_id, through_seq } = input;
   return withHeartbeat(async (signal) => {
-    const view = await deps.log.at(session_id, through_seq);
+    const view = await deps.log.at(session_id, through_seq, temporalRun());
     const request = {
       ...requestFor(view, operation_id),
       api_key: await deps.apiKey(view.state.settings.base_url),

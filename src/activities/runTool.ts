@@ -11,6 +11,7 @@ import { SessionJobs } from './jobs/sessionJobs.ts';
 import { Fenced } from './journal/operation.ts';
 import { RunnerLost } from './runner/wait.ts';
 import type { SessionView } from './sessionLog.ts';
+import { temporalRun } from './temporalRun.ts';
 import { commandEnvironment } from './tools/commandEnvironment.ts';
 import { TOOLS } from './tools/registry.ts';
 import type { StoredOutput, Tool, ToolContext } from './tools/tool.ts';
@@ -56,7 +57,7 @@ async function withCall<T>(
   signal: AbortSignal,
   work: (tool: Tool, args: unknown, context: ToolContext) => Promise<T>,
 ): Promise<T> {
-  const view = await deps.log.at(input.session_id, input.through_seq);
+  const view = await deps.log.at(input.session_id, input.through_seq, temporalRun());
   const call = lastWhere(
     view.events,
     (event) => event.type === 'tool_call' && event.call_id === input.call_id,

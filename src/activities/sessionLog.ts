@@ -42,18 +42,22 @@ export class SessionLog {
     this.#archive = archive;
   }
 
-  /** The session after event `through_seq`. Rejects when the workflow does not answer or does not have it. */
-  async at(session_id: string, through_seq: number): Promise<SessionView> {
-    const known = await this.#update(session_id, (session) =>
-      this.#readThrough(session_id, session, through_seq),
+  /**
+   * The session after event `through_seq`, as the Temporal run `run` knows it: what was learned from an earlier
+   * run is looked at again, since a reset has rewritten it from some event on. Rejects when the workflow does
+   * not answer or does not have it.
+   */
+  async at(session_id: string, through_seq: number, run?: string): Promise<SessionView> {
+    const known = await this.#update(session_id, async (session) =>
+      this.#readThrough(session_id, session, { through_seq, run }),
     );
     return viewAt(known, through_seq);
   }
 
   /** The session as it is now. */
   async now(session_id: string): Promise<SessionView> {
-    const known = await this.#update(session_id, (session) =>
-      this.#readThrough(session_id, session, undefined),
+    const known = await this.#update(session_id, async (session) =>
+      this.#readThrough(session_id, session, {}),
     );
     return viewAt(known, known.events.length);
   }
@@ -70,22 +74,34 @@ export class SessionLog {
   }
 
   /** Without `through_seq`: to the newest event that there is. */
-  async #readThrough(session_id: string, known: Known, through_seq: number | undefined): Promise<Known> {
+  async #readThrough(session_id: string, known: Known, wanted: Wanted): Promise<Known> {
+    const { through_seq = Number.POSITIVE_INFINITY, run = known.run } = wanted;
+    if (run === known.run && known.events.length >= through_seq) return known;
     let session = known;
-    let last_seq = through_seq ?? Number.POSITIVE_INFINITY;
-    while (session.events.length < last_seq) {
-      // The last event that is known comes along, to see that it is still the same log: a reset rewrites it.
-      const after_seq = Math.max(0, session.events.length - 1);
-      const page = await this.#ask(session_id, { after_seq, max_bytes: PAGE_MAX_BYTES });
-      const joined = join(session, page) ?? join(await this.#fromArchive(session_id, page), page);
-      last_seq = through_seq ?? page.last_seq;
-      if (joined === undefined || page.last_seq < last_seq) throw new Error(gap(session_id, session, page));
-      if (joined.events.length <= session.events.length && joined.events.length < last_seq) {
-        throw new Error(gap(session_id, joined, page));
-      }
-      session = joined;
+    // The last event that is known comes along with the first page, to see that it is still the same log. It
+    // may fill that page alone.
+    let after_seq = Math.max(0, Math.min(known.events.length, through_seq) - 1);
+    for (;;) {
+      const page = await this.#page(session_id, after_seq, wanted);
+      const next = isRewritten(session, page) ? NOTHING : await this.#add(session_id, session, page);
+      if (next.events.length >= Math.min(through_seq, page.last_seq)) return { ...next, run };
+      if (after_seq === session.events.length && next.events.length <= after_seq)
+        throw new Error(gap(session_id, next, page));
+      session = next;
+      after_seq = session.events.length;
     }
-    return session;
+  }
+
+  async #page(session_id: string, after_seq: number, { through_seq = 0 }: Wanted): Promise<AnsweredPage> {
+    const page = await this.#ask(session_id, { after_seq, max_bytes: PAGE_MAX_BYTES });
+    if (page.last_seq >= through_seq) return page;
+    throw new Error(`Expected event ${through_seq} of session ${session_id}, found ${page.last_seq} events.`);
+  }
+
+  async #add(session_id: string, session: Known, page: AnsweredPage): Promise<Known> {
+    const joined = join(session, page) ?? join(await this.#fromArchive(session_id, page), page);
+    if (joined === undefined) throw new Error(gap(session_id, session, page));
+    return joined;
   }
 
   async #fromArchive(session_id: string, page: AnsweredPage): Promise<Known> {
@@ -98,26 +114,38 @@ export class SessionLog {
   }
 }
 
+interface Wanted {
+  through_seq?: number;
+  run?: string | undefined;
+}
+
 /** All events so far, and the state after them. */
 interface Known {
   state: SessionState | null;
   events: SessionEvent[];
+  /** The Temporal run that they were last compared with. */
+  run: string | undefined;
 }
 
-const NOTHING: Known = { state: null, events: [] };
+const NOTHING: Known = { state: null, events: [], run: undefined };
+
+/** Whether the workflow was reset since: its log is another from some event on, and only it knows which. */
+function isRewritten({ events }: Known, page: AnsweredPage): boolean {
+  if (page.last_seq < events.length) return true;
+  return page.events.some((event) => !isSame(events[event.seq - 1], event));
+}
 
 /** What is known with a page added; undefined when they don't fit together. */
 function join(known: Known, page: AnsweredPage): Known | undefined {
-  const [first] = page.events;
-  const from = first?.seq ?? page.archived_through_seq + 1;
+  const from = page.events[0]?.seq ?? page.archived_through_seq + 1;
   if (from > known.events.length + 1) return undefined;
   if (page.base !== null && !fits(known, page.base)) return undefined;
-  if (first !== undefined && !isSame(known.events[first.seq - 1], first))
-    return fold([...known.events.slice(0, first.seq - 1), ...page.events]);
   const fresh = page.events.filter((event) => event.seq > known.events.length);
+  if (fresh.length === 0) return known;
   return {
     state: fresh.reduce(applyEvent, known.state as SessionState),
     events: [...known.events, ...fresh],
+    run: known.run,
   };
 }
 
@@ -130,7 +158,7 @@ function isSame(known: SessionEvent | undefined, event: SessionEvent): boolean {
 }
 
 function fold(events: SessionEvent[]): Known {
-  return { events, state: events.reduce<SessionState | null>(applyEvent, null) };
+  return { events, state: events.reduce<SessionState | null>(applyEvent, null), run: undefined };
 }
 
 function viewAt(known: Known, through_seq: number): SessionView {

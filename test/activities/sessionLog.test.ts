@@ -1,0 +1,277 @@
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { SessionLog } from '../../src/activities/sessionLog.ts';
+import type { AnsweredPage, AskLog } from '../../src/activities/sessionLog.ts';
+import { fileArchive } from '../../src/archive/segments.ts';
+import type { ArchiveStore } from '../../src/archive/segments.ts';
+import type { SessionEvent } from '../../src/domain/event.ts';
+import { PAGE_MAX_BYTES } from '../../src/domain/limits.ts';
+import { created, log, message, SESSION_ID, stateOf } from '../domain/support/events.ts';
+
+let root: string;
+let archive: ArchiveStore;
+let workflow: FakeWorkflow;
+let sessions: SessionLog;
+beforeEach(async () => {
+  root = await mkdtemp(join(tmpdir(), 'hf-'));
+  archive = fileArchive(root);
+  workflow = new FakeWorkflow(messages(30));
+  sessions = new SessionLog(workflow.ask, archive);
+});
+afterEach(async () => rm(root, { recursive: true, force: true }));
+
+/** A session with this many events; `name` tells those of one history from those of another. */
+function messages(count: number, name = 'm'): SessionEvent[] {
+  return log(created(), ...Array.from({ length: count - 1 }, (_, index) => message(`${name}${index}`)));
+}
+
+/** A session's workflow as the query `log` shows it (SessionMachine.page of workflows/machine.ts). */
+class FakeWorkflow {
+  events: SessionEvent[];
+  archived = 0;
+  /** What was asked for: after which seq. */
+  readonly asked: number[] = [];
+  /** Thrown once by the next query. */
+  failure: Error | undefined;
+
+  constructor(events: SessionEvent[]) {
+    this.events = events;
+  }
+
+  readonly ask: AskLog = async (session_id, { after_seq, max_bytes }): Promise<AnsweredPage> => {
+    expect([session_id, max_bytes]).toEqual([SESSION_ID, PAGE_MAX_BYTES]);
+    this.asked.push(after_seq);
+    await Promise.resolve();
+    const { failure } = this;
+    this.failure = undefined;
+    if (failure !== undefined) throw failure;
+    return {
+      events: within(this.events.slice(Math.max(after_seq, this.archived)), max_bytes),
+      base: after_seq < this.archived ? stateOf(this.events.slice(0, this.archived)) : null,
+      last_seq: this.events.length,
+      archived_through_seq: this.archived,
+    };
+  };
+
+  /** Continues as new after an event; what came before is in the archive, as two segments. */
+  async rollOver(through_seq: number): Promise<void> {
+    const half = Math.ceil(through_seq / 2);
+    await this.#write(1, 1, half);
+    await this.#write(2, half + 1, through_seq);
+    this.archived = through_seq;
+  }
+
+  async #write(segment: number, from_seq: number, through_seq: number): Promise<void> {
+    const state = stateOf(this.events.slice(0, through_seq));
+    const events = this.events.slice(from_seq - 1, through_seq);
+    await archive.write({ session_id: SESSION_ID, segment, from_seq, through_seq, state }, events);
+  }
+}
+
+function within(events: SessionEvent[], max_bytes: number): SessionEvent[] {
+  let size = 0;
+  const end = events.findIndex((event, index) => {
+    size += JSON.stringify(event).length * 3;
+    return index > 0 && size > max_bytes;
+  });
+  return end === -1 ? events : events.slice(0, end);
+}
+
+/** What the log answers is exactly the workflow's history so far. */
+async function expectView(through_seq: number, run?: string): Promise<void> {
+  const events = workflow.events.slice(0, through_seq);
+  expect(await sessions.at(SESSION_ID, through_seq, run)).toEqual({ events, state: stateOf(events) });
+}
+
+describe('a session', () => {
+  test('is read once from cold, and then from memory', async () => {
+    await expectView(30);
+    await expectView(30);
+    expect(workflow.asked).toEqual([0]);
+  });
+
+  test('as it was earlier is made from what is known', async () => {
+    await expectView(30);
+    await expectView(7);
+    await expectView(30);
+    expect(workflow.asked).toEqual([0]);
+  });
+
+  test('that went on is asked for what is new alone, with the last event that is known', async () => {
+    await expectView(30);
+    workflow.events = messages(40);
+    await expectView(35);
+    expect(workflow.asked).toEqual([0, 29]);
+  });
+
+  test('as it is now is always asked for', async () => {
+    expect((await sessions.now(SESSION_ID)).events).toHaveLength(30);
+    workflow.events = messages(33);
+    expect((await sessions.now(SESSION_ID)).events).toHaveLength(33);
+    expect((await sessions.now(SESSION_ID)).state).toEqual(stateOf(workflow.events));
+    expect(workflow.asked).toEqual([0, 29, 32]);
+  });
+
+  test('larger than a page is read page by page', async () => {
+    const big = 'x'.repeat(PAGE_MAX_BYTES / 10);
+    const bodies = Array.from({ length: 9 }, (_, index) => ({ ...message(`m${index}`), text: big }));
+    workflow.events = log(created(), ...bodies);
+    await expectView(10);
+    expect(workflow.asked.length).toBeGreaterThan(2);
+    expect(workflow.asked.length).toBeLessThan(8);
+  });
+
+  test('with events that each fill a page is read, too, at once and event by event', async () => {
+    const huge = { ...message('m'), text: 'x'.repeat(PAGE_MAX_BYTES / 2) };
+    workflow.events = log(created(), huge, huge, huge);
+    await expectView(4);
+    const again = new SessionLog(workflow.ask, archive);
+    for (const seq of [1, 2, 3, 4])
+      expect((await again.at(SESSION_ID, seq)).events).toEqual(workflow.events.slice(0, seq));
+  });
+});
+
+describe('calls at the same time', () => {
+  test('share what the first of them asks for', async () => {
+    await Promise.all(Array.from({ length: 20 }, async () => expectView(30)));
+    expect(workflow.asked).toEqual([0]);
+  });
+
+  test('for different moments get each their own', async () => {
+    await Promise.all([5, 30, 12, 1].map(async (seq) => expectView(seq)));
+    expect(workflow.asked).toEqual([0]);
+  });
+
+  test('each try for themselves when the first one fails', async () => {
+    workflow.failure = new Error('no answer');
+    const [first, second] = await Promise.allSettled([
+      sessions.at(SESSION_ID, 30),
+      sessions.at(SESSION_ID, 30),
+    ]);
+    expect(first.status).toBe('rejected');
+    expect(second).toMatchObject({ status: 'fulfilled', value: { events: workflow.events } });
+  });
+});
+
+describe('errors', () => {
+  test('are not kept: the next call asks again', async () => {
+    workflow.failure = new Error('no answer');
+    await expect(sessions.at(SESSION_ID, 30)).rejects.toThrow('no answer');
+    await expectView(30);
+  });
+
+  test('of a session that was known before do no harm to what is read next', async () => {
+    await expectView(30);
+    workflow.events = messages(40);
+    workflow.failure = new Error('no answer');
+    await expect(sessions.at(SESSION_ID, 40)).rejects.toThrow('no answer');
+    await expectView(40);
+  });
+
+  test('say so when the workflow does not have the event', async () => {
+    await expect(sessions.at(SESSION_ID, 31)).rejects.toThrow(
+      `Expected event 31 of session ${SESSION_ID}, found 30 events.`,
+    );
+  });
+});
+
+describe('a session that continued as new', () => {
+  test('is read from the archive, then from the workflow', async () => {
+    await workflow.rollOver(20);
+    await expectView(30);
+    expect(workflow.asked).toEqual([0]);
+  });
+
+  test('with nothing new since is read from the archive alone', async () => {
+    await workflow.rollOver(30);
+    await expectView(30);
+    await expectView(11);
+  });
+
+  test('while it was known is not read again', async () => {
+    await expectView(20);
+    await workflow.rollOver(20);
+    await rm(root, { recursive: true });
+    await expectView(30);
+  });
+
+  test('and went on meanwhile is read from the archive', async () => {
+    await expectView(10);
+    await workflow.rollOver(20);
+    await expectView(30);
+  });
+
+  test('without its archive is an error that says what is missing, not a shorter session', async () => {
+    await workflow.rollOver(20);
+    await rm(root, { recursive: true });
+    await expect(sessions.at(SESSION_ID, 30)).rejects.toThrow(
+      `Expected the events of session ${SESSION_ID} without gaps, found 0 and then 21 of 30; the archive of this host lacks what is between.`,
+    );
+  });
+
+  test('with another archive than its own is an error as well', async () => {
+    await workflow.rollOver(20);
+    workflow.events = messages(30).map((event) => ({ ...event, at: event.at.replace('2026', '2027') }));
+    await expect(sessions.at(SESSION_ID, 30)).rejects.toThrow('the archive of this host lacks');
+  });
+});
+
+/** From event `from` on another history, with this many events in all. */
+function reset(from: number, count: number): void {
+  workflow.events = [...messages(30).slice(0, from), ...messages(count, 'other').slice(from)];
+}
+
+describe('a session that was reset', () => {
+  test('and grew longer is read again from where it differs', async () => {
+    await expectView(30);
+    reset(10, 40);
+    await expectView(40);
+  });
+
+  test('and is shorter now is read again', async () => {
+    await expectView(30);
+    reset(10, 15);
+    expect((await sessions.now(SESSION_ID)).events).toEqual(workflow.events);
+    await expectView(15);
+  });
+
+  test('and is asked for less than was known is read again, since another Temporal run asks', async () => {
+    await expectView(30, 'first');
+    reset(10, 20);
+    await expectView(20, 'second');
+    expect(workflow.asked).toEqual([0, 19, 0]);
+  });
+
+  test('and has as many events as were known is read again', async () => {
+    await expectView(30, 'first');
+    reset(10, 30);
+    await expectView(30, 'second');
+  });
+
+  test('is compared once for each Temporal run', async () => {
+    await expectView(30, 'first');
+    await expectView(30, 'second');
+    await expectView(12, 'second');
+    await Promise.all([expectView(30, 'second'), expectView(30, 'second')]);
+    expect(workflow.asked).toEqual([0, 29]);
+  });
+});
+
+test('the sessions that were used least recently are forgotten', async () => {
+  const asked: string[] = [];
+  const many = new SessionLog(async (session_id, query) => {
+    asked.push(session_id);
+    return workflow.ask(SESSION_ID, query);
+  }, archive);
+  const ids = Array.from({ length: 256 }, (_, index) => `s${index}`);
+  for (const id of ids) await many.at(id, 30);
+  await many.at('s0', 30); // used again, so s1 is the oldest
+  await many.at('one more', 30);
+  expect(asked).toHaveLength(257);
+  await many.at('s0', 30);
+  expect(asked).toHaveLength(257);
+  await many.at('s1', 30);
+  expect(asked.at(-1)).toBe('s1');
+});
