@@ -1,7 +1,7 @@
 /** What the workspace says about itself, read on its host when a run starts. */
 import { createHash } from 'node:crypto';
 import { open, stat } from 'node:fs/promises';
-import { dirname, join, relative } from 'node:path';
+import { dirname, join } from 'node:path';
 import type { Instructions, ProjectFacts, WorkspaceBinding } from '../domain/event.ts';
 import { INSTRUCTIONS_MAX_BYTES } from '../domain/limits.ts';
 import { hasCode } from '../host/files.ts';
@@ -34,7 +34,7 @@ async function readInstructions(workspace: string): Promise<Instructions[]> {
     const read = await readBeginning(path, left);
     if (read === undefined) continue;
     left -= Buffer.byteLength(read.text);
-    const name = relative(workspace, path) || INSTRUCTIONS_FILE;
+    const name = folder === workspace ? INSTRUCTIONS_FILE : path;
     files.unshift({ path: name, text: read.text, ...(read.cut ? { cut_from_bytes: read.bytes } : {}) });
   }
   return files;
@@ -59,16 +59,29 @@ async function readBeginning(
     const file = await open(path, 'r');
     try {
       const { buffer, bytesRead } = await file.read(Buffer.alloc(Math.min(info.size, limit_bytes)), 0);
-      const text = new TextDecoder().decode(buffer.subarray(0, bytesRead)).replaceAll('\0', '\uFFFD');
-      return { text, bytes: info.size, cut: info.size > limit_bytes };
+      const whole = decode(buffer.subarray(0, bytesRead), info.size > limit_bytes);
+      // What is no text became longer by its replacement.
+      const text = decode(
+        Buffer.from(whole).subarray(0, limit_bytes),
+        Buffer.byteLength(whole) > limit_bytes,
+      );
+      return { text, bytes: info.size, cut: info.size > limit_bytes || text !== whole };
     } finally {
       await file.close();
     }
   } catch (error) {
     // Not there, or not for us to read: the work does not depend on it.
-    if (hasCode(error, 'ENOENT') || hasCode(error, 'EACCES') || hasCode(error, 'ENOTDIR')) return undefined;
+    if (NOT_READABLE.some((code) => hasCode(error, code))) return undefined;
     throw error;
   }
+}
+
+/** EPERM: a folder that macOS keeps from programs; ELOOP: a link to itself. */
+const NOT_READABLE = ['ENOENT', 'ENOTDIR', 'EACCES', 'EPERM', 'ELOOP'];
+
+/** Text without NUL; of text that goes on, a character that is cut in two is left out. */
+function decode(bytes: Uint8Array, goesOn: boolean): string {
+  return new TextDecoder().decode(bytes, { stream: goesOn }).replaceAll('\0', '\uFFFD');
 }
 
 async function exists(path: string): Promise<boolean> {
