@@ -123,7 +123,7 @@ const TABLE: readonly Row[] = [
       [408, 409, 429].includes(facts.status ?? 0) || says(facts, /rate_limit|too_many_requests/),
     what: 'The model provider asks to slow down',
     remedy: () =>
-      'Nothing has to be done: the call is repeated. If it lasts, raise the rate limit at the provider.',
+      'It was tried again as often as is sensible. Wait, or raise the rate limit at the provider, then send a message.',
   },
   {
     type: 'model.bad_request',
@@ -152,7 +152,7 @@ function keyRemedy({ base_url }: Endpoint): string {
 }
 
 function waitRemedy({ base_url }: Endpoint): string {
-  return `Nothing has to be done: the call is repeated. If it lasts, check that ${place(base_url)} can be reached from the worker's host.`;
+  return `It was tried several times. Check that ${place(base_url)} works and can be reached from the worker's host, then send a message: the session goes on where it was.`;
 }
 
 function place(base_url: string | null): string {
