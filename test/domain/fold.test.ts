@@ -3,6 +3,7 @@ import type { EventBody } from '../../src/domain/event.ts';
 import { applyEvent } from '../../src/domain/fold.ts';
 import {
   CALL_IDS_KEPT,
+  EVIDENCE_MAX_BYTES,
   FILE_VERSIONS_KEPT,
   MESSAGE_IDS_KEPT,
   RUNS_KEPT,
@@ -51,6 +52,16 @@ function runAfter(...bodies: EventBody[]): RunState {
 
 function statusesAfter(...bodies: EventBody[]): CallState['status'][] {
   return runAfter(...CALLING, ...bodies).calls.map(({ status }) => status);
+}
+
+/** The longest id of a call that is taken from a model (activities/model/replyDraft.ts). */
+const ID_CHARS = 256;
+
+/** Temporal's limit for one payload (limit.blobSize.error). */
+const PAYLOAD_MAX_BYTES = 2 * 1024 * 1024;
+
+function longId(kind: string, index: number): string {
+  return `${kind}${index}`.padEnd(ID_CHARS, '-');
 }
 
 function saw(call_id: string, path: string, version: string): EventBody {
@@ -312,5 +323,19 @@ describe('what is kept is bounded, and the oldest leaves first', () => {
     const { uncertain } = after(started(), ...lost.flat());
     expect(uncertain).toHaveLength(UNCERTAIN_KEPT);
     expect(uncertain[0]?.call_id).toBe('u2');
+  });
+
+  test('so that a state with all of it still fits what Temporal carries', () => {
+    const evidence = '€'.repeat(EVIDENCE_MAX_BYTES / 3);
+    const state = after(
+      ...many(RUNS_KEPT, () => [started(), finished()]).flat(),
+      started(),
+      ...many(MESSAGE_IDS_KEPT, (index) => message(longId('m', index))),
+      ...many(CALL_IDS_KEPT, (index) => accepted(longId('c', index))),
+      ...many(FILE_VERSIONS_KEPT, (index) => saw('c0', longId('path', index), '0'.repeat(64))),
+      ...many(UNCERTAIN_KEPT, (index) => recovery(longId('c', index), 'unknown', { evidence })),
+    );
+    const carried = { ...state, queue: [], run: null };
+    expect(Buffer.byteLength(JSON.stringify(carried))).toBeLessThan(PAYLOAD_MAX_BYTES);
   });
 });
