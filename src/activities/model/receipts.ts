@@ -26,6 +26,33 @@ export async function withReceipt<T extends { notes: string[] }>(
   call: () => Promise<T>,
   options: ReceiptOptions = {},
 ): Promise<T> {
+  return alone(record.folder, async () => receiptOrCall(record, call, options));
+}
+
+/** What runs now of each operation in this process, by its folder. */
+const underWay = new Map<string, Promise<unknown>>();
+
+/**
+ * One attempt after the other: a worker that was frozen past its heartbeat time-out has two of one operation,
+ * and the reply that the older one still receives must not be paid for by the newer. The older is aborted
+ * with its next heartbeat, so it is not waited for long.
+ */
+async function alone<T>(folder: string, work: () => Promise<T>): Promise<T> {
+  const before = underWay.get(folder) ?? Promise.resolve();
+  const now = before.then(work, work);
+  underWay.set(folder, now);
+  try {
+    return await now;
+  } finally {
+    if (underWay.get(folder) === now) underWay.delete(folder);
+  }
+}
+
+async function receiptOrCall<T extends { notes: string[] }>(
+  record: OperationRecord,
+  call: () => Promise<T>,
+  options: ReceiptOptions,
+): Promise<T> {
   const found = await readReceipt(record);
   if ('reply' in found) return found.reply as T;
   await record.recordIntent(TOOL, options.attempt ?? 1, options.plan ?? null);

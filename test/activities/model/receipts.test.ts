@@ -51,6 +51,25 @@ describe('a receipt', () => {
     expect(await withReceipt(record, mustNotCall)).toEqual(REPLY);
   });
 
+  test('of an attempt that still runs in this process is waited for by the next one', async () => {
+    const answer = Promise.withResolvers<ModelReply>();
+    const frozen = withReceipt(record, async () => answer.promise);
+    const next = withReceipt(record, mustNotCall, { attempt: 2 });
+    answer.resolve(REPLY);
+    expect(await Promise.all([frozen, next])).toEqual([REPLY, REPLY]);
+  });
+
+  test('that an attempt failed to get is got by the one that waited for it', async () => {
+    const frozen = withReceipt(record, async (): Promise<ModelReply> => {
+      throw new Error('aborted');
+    });
+    const next = withReceipt(record, reply, { attempt: 2 });
+    expect(await Promise.allSettled([frozen, next])).toMatchObject([
+      { status: 'rejected', reason: { message: 'aborted' } },
+      { status: 'fulfilled', value: REPLY },
+    ]);
+  });
+
   test('comes after the intent, which says what was asked', async () => {
     await withReceipt(
       record,
