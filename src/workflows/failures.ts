@@ -26,6 +26,13 @@ export function describeFailure(error: unknown): string {
   return cause instanceof Error ? cause.message : String(cause);
 }
 
+/** The worker was lost at it, in its last attempt. */
+export function isLoss(error: unknown): boolean {
+  const cause = causeOf(error);
+  if (cause instanceof TimeoutFailure) return cause.timeoutType === 'HEARTBEAT';
+  return typeOf(error) === 'worker.lost';
+}
+
 /** How a run ends by it. */
 export function runErrorOf(error: unknown): RunError {
   const cause = causeOf(error);

@@ -3,7 +3,7 @@ import type { CallModelResult, CheckedCall } from '../activities/contract.ts';
 import type { ModelToolCall } from '../domain/model.ts';
 import { operationId, runId } from '../domain/ids.ts';
 import type { Decision, Settlement } from '../domain/step.ts';
-import { isInterrupt, runErrorOf, typeOf } from './failures.ts';
+import { isInterrupt, isLoss, runErrorOf, typeOf } from './failures.ts';
 import type { SessionMachine } from './machine.ts';
 import { attachTools, reconcileTools, runTools } from './performTools.ts';
 import { onHost } from './onHost.ts';
@@ -86,9 +86,16 @@ async function callModel(
     record(machine, operation_id, reply);
   } catch (error) {
     // An interrupt that the reply lost: nextStep ends the run.
-    if (!isInterrupt(error)) finishRun(machine, 'failed', runErrorOf(error));
+    if (!isInterrupt(error)) finishRun(machine, 'failed', isLoss(error) ? LOST_AT_MODEL : runErrorOf(error));
   }
 }
+
+/** All attempts of a model call are used up, the last by a lost worker: a crash loop, and no fault of the model's. */
+const LOST_AT_MODEL = {
+  code: 'crash_loop',
+  message: 'The worker was lost again and again during one model call, until its attempts were used up.',
+  remedy: 'Look at the worker log for what ends it, then send a message to go on.',
+};
 
 /** Records a reply and accepts its calls, each under an id that no other call of the session has. */
 function record(machine: SessionMachine, operation_id: string, reply: CallModelResult): void {

@@ -56,6 +56,16 @@ test('a call that was completed brings its real result; one that still runs is w
   ]);
 });
 
+test('a model call whose worker is lost in each attempt ends the run as a crash loop, not as a fault of the model', async () => {
+  const session = await rig.start({
+    model: () => {
+      throw ApplicationFailure.create({ type: 'worker.lost', message: 'lost', nextRetryDelay: 1 });
+    },
+  });
+  const { runs } = await session.untilIdle();
+  expect(runs).toMatchObject([{ status: 'failed', error: { code: 'crash_loop' } }]);
+});
+
 test('a call that takes the worker down each time ends the run as a crash loop', async () => {
   const session = await rig.start({
     model: () => calls({ tool: 'w' }),
