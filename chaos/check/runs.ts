@@ -4,6 +4,9 @@ import { CRASH_BUDGET_RECOVERIES } from '../../src/domain/limits.ts';
 import { all, type Evidence } from './evidence.ts';
 import { violation, type Violation } from './verdict.ts';
 
+/** As workflows/proxies.ts has it. */
+const MODEL_CALL_ATTEMPTS = 5;
+
 export function checkRuns(evidence: Evidence): Violation[] {
   const { told, events } = evidence;
   const bad = (what: string): Violation => violation(evidence, 'runs that did not end', what);
@@ -28,13 +31,18 @@ function wasInterrupted({ told, events }: Evidence, run_id: string | undefined):
   return asked && told.interrupts.length > 0;
 }
 
-/** More losses than the budget in that run, and as many strikes while it ran, commands' own included. */
-function isCrashLoop({ events, hits, world }: Evidence, end: SessionEvent): boolean {
+/**
+ * More losses in that run than it may have, and as many strikes while it ran, commands' own included. A model
+ * call has its own attempts.
+ */
+function isCrashLoop({ events, hits, world, observed }: Evidence, end: SessionEvent): boolean {
   if (end.type !== 'run_finished' || end.error?.code !== 'crash_loop') return false;
   const ofRun = events.filter(({ run_id }) => run_id === end.run_id);
+  const struck =
+    hits.filter(({ at }) => at >= (ofRun[0]?.at ?? '') && at <= end.at).length + world.killed.length;
+  const last = ofRun.findLast(({ type }) => type === 'model_called' || type === 'assistant_message');
+  if (last?.type === 'model_called' && observed.requests.some(({ key }) => key === last.operation_id))
+    return struck >= MODEL_CALL_ATTEMPTS;
   const losses = ofRun.filter((event) => event.type === 'tool_recovery' && event.status === 'uncertain');
-  const strikes = hits.filter(({ at }) => at >= (ofRun[0]?.at ?? '') && at <= end.at);
-  return (
-    losses.length > CRASH_BUDGET_RECOVERIES && strikes.length + world.killed.length > CRASH_BUDGET_RECOVERIES
-  );
+  return losses.length > CRASH_BUDGET_RECOVERIES && struck > CRASH_BUDGET_RECOVERIES;
 }

@@ -22,7 +22,7 @@ export interface Killed {
 }
 
 /** The user looks again after this, and gives a command. */
-const USER_PATIENCE_MS = 4_000;
+const USER_PATIENCE_MS = 2_000;
 /** Then something is broken for good. */
 const GIVE_UP_MS = 120_000;
 const LOOK_EVERY_MS = 25;
@@ -38,7 +38,8 @@ export async function killAll(stage: Stage, { kills, say, stop }: KillerOptions)
     else killed.hits.push(hit);
     if (hit?.how === 'kill') delivered += 1;
     say(line(strike, hit, delivered));
-    if (hit !== undefined) await recover(stage, strike, say);
+    if (hit === undefined) await command(stage, say);
+    else await recover(stage, strike, say);
   }
   await comeBack(stage, say);
   return killed;

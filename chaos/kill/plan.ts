@@ -60,7 +60,7 @@ export function* plannedStrikes(seed: string): Generator<Strike, never> {
       target,
       how,
       point: planted === true ? random.pick(POINTS) : undefined,
-      pause_ms: random.int(50, target === 'runner' ? 900 : 2_000),
+      pause_ms: random.int(50, target === 'runner' ? 700 : 1_500),
       impatient: random.chance(0.1),
       choice: random.next(),
       absence_ms: random.int(100, 1_200),
