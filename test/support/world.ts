@@ -4,7 +4,7 @@
  */
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
-import { mkdir, mkdtemp, realpath, rm } from 'node:fs/promises';
+import { mkdir, mkdtemp, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -59,6 +59,11 @@ export class World implements AsyncDisposable {
   /** The path of a file beside the workspace. */
   beside(name: string): string {
     return join(this.#folder, name);
+  }
+
+  /** Makes an empty file in the workspace, which a command may wait for. */
+  async touch(name: string): Promise<void> {
+    await writeFile(join(this.workspace, name), '');
   }
 
   /** Runs `holdfast ARGS` to its end. */
