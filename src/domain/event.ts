@@ -37,11 +37,21 @@ export interface Instructions {
   cut_from_bytes?: number;
 }
 
+/** One skill of the workspace's catalogue; its body is read when it is needed. */
+export interface Skill {
+  name: string;
+  description: string;
+  /** Of its SKILL.md, relative to the workspace. */
+  path: string;
+}
+
 /** What the workspace says about itself, read on its host when a run starts. */
 export interface ProjectFacts {
   /** sha256 of the rest: equal digests mean that nothing changed. */
   digest: string;
   instructions: Instructions[];
+  /** Absent in projects without any. */
+  skills?: Skill[];
   /** ISO date of the run on the workspace's host, e.g. 2026-03-01. */
   date: string;
   /** e.g. `linux x64`. */

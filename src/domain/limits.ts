@@ -20,6 +20,10 @@ export const CALLS_PER_REPLY_MAX = 64;
 export const EVIDENCE_MAX_BYTES = 4 * KIB;
 /** All AGENTS.md files together. */
 export const INSTRUCTIONS_MAX_BYTES = 32 * KIB;
+/** Skills that the model is told of. */
+export const SKILLS_MAX = 64;
+/** Of a skill's name and of its description. */
+export const SKILL_DESCRIPTION_MAX_CHARS = 400;
 /** A session's title, in characters. */
 export const TITLE_MAX_CHARS = 80;
 

@@ -21,7 +21,8 @@ When you are finished, answer briefly: what you changed, how you checked it, and
 
 /** The text of the system message. */
 export function systemText(state: SessionState): string {
-  const parts = [SYSTEM_PROMPT, environment(state), ...instructions(state.project)];
+  const { project } = state;
+  const parts = [SYSTEM_PROMPT, environment(state), ...instructions(project), ...skills(project)];
   return parts.join('\n\n');
 }
 
@@ -38,6 +39,21 @@ const APPROVAL_WORDS = {
   ask: 'calls with side effects wait until the user approves them',
   'read-only': 'calls with side effects are denied',
 };
+
+function skills(project: ProjectFacts | null): string[] {
+  const lines = (project?.skills ?? []).map(
+    ({ name, description, path }) => `- ${name}: ${description} (${path})`,
+  );
+  if (lines.length === 0) return [];
+  return [
+    [
+      '<skills>',
+      'When a task fits one of these, read its file first and follow it:',
+      ...lines,
+      '</skills>',
+    ].join('\n'),
+  ];
+}
 
 function instructions(project: ProjectFacts | null): string[] {
   return (project?.instructions ?? []).map((file) => {

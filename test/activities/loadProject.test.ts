@@ -181,3 +181,42 @@ describe('a workspace that is not there', () => {
     });
   });
 });
+
+test('AGENTS.override.md takes the place of its folder’s AGENTS.md, and of no other', async () => {
+  await write(repo, 'of the repository');
+  await write(workspace, 'of the app');
+  await writeFile(join(workspace, 'AGENTS.override.md'), 'instead');
+  expect((await load()).instructions.map(({ path, text }) => [path, text])).toEqual([
+    [join(repo, 'AGENTS.md'), 'of the repository'],
+    ['AGENTS.override.md', 'instead'],
+  ]);
+});
+
+describe('skills', () => {
+  async function writeSkill(name: string, text: string): Promise<void> {
+    await mkdir(join(workspace, '.agents', 'skills', name), { recursive: true });
+    await writeFile(join(workspace, '.agents', 'skills', name, 'SKILL.md'), text);
+  }
+
+  test('are told by name and description, with the file to read', async () => {
+    await writeSkill(
+      'release',
+      '---\nname: release\ndescription: >\n  How to make\n  a release.\n---\nThe body.\n',
+    );
+    await writeSkill('bug', '---\r\nname: "bug"\r\ndescription: Mend a bug.\r\nextra: [1]\r\n---\r\n');
+    expect((await load()).skills).toEqual([
+      { name: 'bug', description: 'Mend a bug.', path: '.agents/skills/bug/SKILL.md' },
+      { name: 'release', description: 'How to make a release.', path: '.agents/skills/release/SKILL.md' },
+    ]);
+  });
+
+  test('without readable front matter are none, and keep no other from being told', async () => {
+    await writeSkill('a', 'no front matter');
+    await writeSkill('b', '---\nname: [\n---\n');
+    await writeSkill('c', '---\nname: c\n---\n');
+    await writeSkill('d', '---\nname: d\ndescription: D.\n---\n');
+    await mkdir(join(workspace, '.agents', 'skills', 'empty'));
+    await writeFile(join(workspace, '.agents', 'skills', 'file'), '');
+    expect((await load()).skills?.map((skill) => skill.name)).toEqual(['d']);
+  });
+});
