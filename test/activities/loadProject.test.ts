@@ -192,12 +192,12 @@ test('AGENTS.override.md takes the place of its folder’s AGENTS.md, and of no 
   ]);
 });
 
-describe('skills', () => {
-  async function writeSkill(name: string, text: string): Promise<void> {
-    await mkdir(join(workspace, '.agents', 'skills', name), { recursive: true });
-    await writeFile(join(workspace, '.agents', 'skills', name, 'SKILL.md'), text);
-  }
+async function writeSkill(name: string, text: string): Promise<void> {
+  await mkdir(join(workspace, '.agents', 'skills', name), { recursive: true });
+  await writeFile(join(workspace, '.agents', 'skills', name, 'SKILL.md'), text);
+}
 
+describe('skills', () => {
   test('are told by name and description, with the file to read', async () => {
     await writeSkill(
       'release',

@@ -121,9 +121,7 @@ process.exit();
 /** As the Temporal CLI exports it, which is the form that replay takes. */
 async function exportHistory(address: string, id: string, runId: string): Promise<string> {
   const { path } = await findTemporal();
-  const { stdout } = await execa(path, [
-    ...['workflow', 'show', '--address', address, '--output', 'json'],
-    ...['--workflow-id', id, '--run-id', runId],
-  ]);
+  const which = ['--workflow-id', id, '--run-id', runId];
+  const { stdout } = await execa(path, ['workflow', 'show', '--address', address, '--output', 'json', ...which]);
   return `${stdout}\n`;
 }
