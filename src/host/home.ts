@@ -50,8 +50,16 @@ export function homeAt(root: string): Home {
 
 /** Makes the home and its folders, with access for the user alone. */
 export async function prepareHome(home: Home): Promise<void> {
-  for (const folder of [home.root, home.journal, home.blobs, home.archive, home.logs]) {
-    await makePrivateFolder(folder);
+  try {
+    for (const folder of [home.root, home.journal, home.blobs, home.archive, home.logs]) {
+      await makePrivateFolder(folder);
+    }
+  } catch (error) {
+    const found = error instanceof Error ? error.message : String(error);
+    throw new Error(
+      `Expected a home that can be written at ${home.root}, found: ${found}. Set HOLDFAST_HOME to another folder.`,
+      { cause: error },
+    );
   }
 }
 

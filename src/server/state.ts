@@ -41,7 +41,7 @@ export async function realHome(home: Home): Promise<Home> {
   try {
     return homeAt(await realpath(home.root));
   } catch (error) {
-    if (hasCode(error, 'ENOENT')) return home;
+    if (hasCode(error, 'ENOENT') || hasCode(error, 'ENOTDIR')) return home;
     throw error;
   }
 }
