@@ -69,7 +69,7 @@ export async function sessionRig(): Promise<SessionRig> {
   const workers = await createWorkers(connection, scripts, archived);
   const running = Promise.all(workers.map(async (worker) => worker.run()));
   const clientConnection = await Connection.connect({ address });
-  const client = new Client({ connection: clientConnection });
+  const client = new Client({ connection: clientConnection, identity: 'rig' });
   let count = 0;
   return {
     client,
@@ -167,6 +167,7 @@ async function createWorkers(
   return Promise.all([
     Worker.create({
       connection,
+      identity: 'rig',
       taskQueue: SESSION_TASK_QUEUE,
       workflowBundle: { codePath: await workflowBundle() },
       activities: model,
@@ -175,6 +176,7 @@ async function createWorkers(
     }),
     Worker.create({
       connection,
+      identity: 'rig',
       taskQueue: hostTaskQueue(HOST),
       activities: { ...host },
       maxHeartbeatThrottleInterval: '100ms',
