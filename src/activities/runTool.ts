@@ -31,7 +31,7 @@ export async function runTool(deps: ActivityDeps, input: ToolInput): Promise<Too
   );
 }
 
-/** The activity `reconcileTool`. It only looks, so it needs no heartbeat. */
+/** The activity `reconcileTool`. It only looks, so nothing stops it. */
 export async function reconcileTool(deps: ActivityDeps, input: ToolInput): Promise<Reconciliation> {
   const { signal } = new AbortController();
   return withCall(deps, input, signal, async (tool, args, context) => tool.reconcile(args, context));
@@ -60,7 +60,7 @@ async function withCall<T>(
   const view = await deps.log.at(input.session_id, input.through_seq, temporalRun());
   const call = lastWhere(
     view.events,
-    (event) => event.type === 'tool_call' && event.call_id === input.call_id,
+    (event) => event.type === 'tool_call' && event.operation_id === input.operation_id,
   );
   if (call?.type !== 'tool_call') throw new Error(`Expected call ${input.call_id} in the log, found none.`);
   const tool = TOOLS.get(call.tool);

@@ -1,6 +1,6 @@
 /** The one form of errors: what was expected, what was found, what to do next. */
 
-/** The exit codes of the command line (docs: cli.md); a library user reads them as kinds. */
+/** The exit codes of the command line; a library user reads them as kinds. */
 export const EXIT = {
   done: 0,
   runFailed: 1,

@@ -83,7 +83,7 @@ async function* archived(
   through: number,
 ): AsyncGenerator<SessionEvent> {
   let at = after;
-  for (const manifest of await service.archive.manifests(session_id)) {
+  for (const manifest of await service.archive.manifests(session_id, after)) {
     if (manifest.through_seq <= at) continue;
     if (manifest.from_seq > at + 1) break;
     for (const event of await service.archive.read(manifest)) {

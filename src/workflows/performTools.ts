@@ -73,7 +73,7 @@ async function attachOne(machine: SessionMachine, call: CallState, stop: boolean
     recordOutcome(machine, call, outcome, true);
   } catch (error) {
     // Not taken by any worker yet when the interrupt came: nextStep attaches again, to stop it.
-    if (!isInterrupt(error)) recordUncertain(machine, call, describeFailure(error));
+    if (!isInterrupt(error) && !isSettled(machine, call)) recordUncertain(machine, call, describeFailure(error));
   }
 }
 

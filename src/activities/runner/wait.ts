@@ -68,6 +68,8 @@ async function watchOver(proofs: CommandProofs, options: WaitOptions, wakeups: W
     if (now.state === 'ended') return now;
     if (now.state === 'lost') return giveUp(proofs, now.gate, options.signal);
     refuseToWait(proofs, now, child_ended);
+    // Again: the worker may have begun to shut down while the proofs were looked at.
+    throwOnShutdown(options.signal);
     const gate = now.state === 'running' ? now.gate : undefined;
     const ran_ms = gate === undefined ? Math.round(performance.now() - begun) : elapsedMs(gate);
     const reason = await reasonToStop(proofs, now, ran_ms, options);
@@ -78,6 +80,7 @@ async function watchOver(proofs: CommandProofs, options: WaitOptions, wakeups: W
 
 /** The end will never be known; but of an interrupted command nothing shall live on. */
 async function giveUp(proofs: CommandProofs, gate: GateEntry, signal: AbortSignal): Promise<never> {
+  throwOnShutdown(signal);
   const { operation_id } = proofs.record;
   if (signal.aborted) await stopProcesses({ runner: gate.runner, operation_id });
   throw new RunnerLost(operation_id, 'it is gone and recorded nothing');
