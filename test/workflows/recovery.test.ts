@@ -144,6 +144,31 @@ test('a person settles what stayed unknown, and the next model call is told so',
   });
 });
 
+test('what a person has said of a call stands when the wait for it fails afterwards', async () => {
+  const attached = Promise.withResolvers<void>();
+  const failing = Promise.withResolvers<never>();
+  const session = await rig.start({
+    model: (call) => (call === 0 ? calls({ tool: 'w' }) : { text: 'done' }),
+    tool: () => {
+      throw lost();
+    },
+    reconcile: async () => ({ status: 'running', evidence: 'it runs' }),
+    attach: async () => {
+      attached.resolve();
+      return failing.promise;
+    },
+  });
+  await attached.promise;
+  await session.signal('resolve', { call_id: 'c0', as: 'done', note: 'seen' });
+  await session.until((facts) => facts.uncertain.length === 0);
+  failing.reject(ApplicationFailure.create({ type: 'operation.lost', message: 'gone', nonRetryable: true }));
+  expect((await session.untilIdle()).uncertain).toEqual([]);
+  expect(all(await session.events(), 'tool_recovery').at(-1)).toMatchObject({
+    status: 'completed',
+    by: 'user',
+  });
+});
+
 test('a host that does not answer is told as unreachable, and a rebind to another one lets the run go on', async () => {
   const session = await rig.start(
     { model: () => ({ text: 'hello' }) },
