@@ -3,6 +3,7 @@ import { archiveSegment } from './archiveSegment.ts';
 import { callModel } from './callModel.ts';
 import type { HostActivities, ModelActivities } from './contract.ts';
 import type { ActivityDeps } from './deps.ts';
+import { withHeartbeat } from './heartbeat.ts';
 import { loadProject } from './loadProject.ts';
 import { previewContext } from './previewContext.ts';
 import { attachTool, reconcileTool, runTool } from './runTool.ts';
@@ -15,11 +16,11 @@ export function createModelActivities(deps: ActivityDeps): ModelActivities {
 /** For the task queue of this host. */
 export function createHostActivities(deps: ActivityDeps): HostActivities {
   return {
-    loadProject: async (input) => loadProject(input),
+    loadProject: async (input) => withHeartbeat(async () => loadProject(input)),
     runTool: async (input) => runTool(deps, input),
-    reconcileTool: async (input) => reconcileTool(deps, input),
+    reconcileTool: async (input) => withHeartbeat(async () => reconcileTool(deps, input)),
     attachTool: async (input) => attachTool(deps, input),
-    archiveSegment: async (input) => archiveSegment(deps, input),
+    archiveSegment: async (input) => withHeartbeat(async () => archiveSegment(deps, input)),
     previewContext: async (input) => previewContext(deps, input),
   };
 }

@@ -54,7 +54,13 @@ export function hostActivities(host: string, patience_ms: number | null): HostPr
       startToCloseTimeout: '5m',
       retry: { maximumAttempts: 3, ...quickly },
     }),
-    looking: proxyActivities<HostActivities>({ ...common, startToCloseTimeout: '1m', retry: quickly }),
+    looking: proxyActivities<HostActivities>({
+      ...common,
+      // A frozen worker still takes tasks: without it each would be gone for the whole minute.
+      heartbeatTimeout: HEARTBEAT_TIMEOUT,
+      startToCloseTimeout: '1m',
+      retry: quickly,
+    }),
     waiting: proxyActivities<HostActivities>({ ...beating, startToCloseTimeout: '24h', retry: quickly }),
   };
 }
