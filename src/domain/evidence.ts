@@ -23,6 +23,15 @@ export const NO_RESULT_YET = 'No result yet: this call has not ended.';
 /** Stands where a result would stand when the run ended first. */
 export const NEVER_BEGUN = 'Not run: the run ended before this call began.';
 
+/**
+ * The result of a call that an interrupt kept from being run. A call that may be repeated was maybe done by
+ * the attempt that was lost before, so that nobody may say that it was not.
+ */
+export function interruptedResult(attempt: number, why: string): string {
+  if (attempt === 1) return `Not run: ${why}`;
+  return `Not run again: ${why} An attempt before was lost with its worker; look at what it did before you repeat the call.`;
+}
+
 /** Stands where a result would stand when the log ends without any word about the call. */
 export const NO_RESULT_RECORDED =
   'UNKNOWN: no result of this call is recorded, so it may or may not have had its effect. Check what is true now before you rely on it.';

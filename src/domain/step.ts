@@ -1,5 +1,6 @@
 /** The one decision function: what a session does next. Pure; the workflow performs what it says. */
 import type { RunTrigger } from './event.ts';
+import { interruptedResult } from './evidence.ts';
 import type { RunError } from './failure.ts';
 import { operationId } from './ids.ts';
 import { CRASH_BUDGET_RECOVERIES } from './limits.ts';
@@ -131,7 +132,7 @@ function rejection(state: SessionState, run: RunState, call: CallState): Settlem
     return {
       call,
       status: 'cancelled',
-      output: 'Not run: the user interrupted the run before this call began.',
+      output: interruptedResult(call.attempt, 'the user interrupted the run before this call began.'),
     };
   }
   if (call.problem !== undefined) return { call, status: 'failed', output: call.problem };

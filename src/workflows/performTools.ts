@@ -5,6 +5,7 @@
  */
 import { sleep } from '@temporalio/workflow';
 import type { ToolInput } from '../activities/contract.ts';
+import { interruptedResult } from '../domain/evidence.ts';
 import type { CallState } from '../domain/session.ts';
 import type { Reconciliation, ToolOutcome } from '../domain/tool.ts';
 import { describeFailure, isInterrupt, typeOf } from './failures.ts';
@@ -73,7 +74,8 @@ async function attachOne(machine: SessionMachine, call: CallState, stop: boolean
     recordOutcome(machine, call, outcome, true);
   } catch (error) {
     // Not taken by any worker yet when the interrupt came: nextStep attaches again, to stop it.
-    if (!isInterrupt(error) && !isSettled(machine, call)) recordUncertain(machine, call, describeFailure(error));
+    if (!isInterrupt(error) && !isSettled(machine, call))
+      recordUncertain(machine, call, describeFailure(error));
   }
 }
 
@@ -113,7 +115,7 @@ function recordFailure(machine: SessionMachine, call: CallState, error: unknown)
   if (isInterrupt(error)) {
     recordOutcome(machine, call, {
       status: 'cancelled',
-      output: 'Not run: no worker had taken this call when the run was interrupted.',
+      output: interruptedResult(call.attempt, 'no worker had taken this call when the run was interrupted.'),
     });
   } else if (typeOf(error) === 'workspace.not_found') {
     const { workspace } = machine.state;

@@ -248,6 +248,16 @@ describe('an interrupt', () => {
     expect(next({}, ...CALLING, ...found)).toMatchObject({ do: 'settle' });
   });
 
+  test('does not say of a call that was lost and may be repeated that it was not run', () => {
+    const found = [lost('c0'), recovery('c0', 'not_run'), interrupt];
+    expect(next({}, ...CALLING, ...found)).toMatchObject({
+      settlements: [
+        { output: expect.stringMatching(/^Not run again: .* An attempt before was lost/) },
+        { output: 'Not run: the user interrupted the run before this call began.' },
+      ],
+    });
+  });
+
   test('ends the run when everything is settled, before another call is paid', () => {
     const ended = { do: 'finish_run', status: 'interrupted', error: null };
     expect(next({}, ...CALLING, result('c0'), result('c1'), interrupt)).toEqual(ended);
