@@ -14,7 +14,7 @@ import { needsWorker, type UpOptions } from './upOptions.ts';
 import { InstallationError } from './installationError.ts';
 import { readLiving, type Living } from './living.ts';
 import { logPath, quoteLog } from './logs.ts';
-import { readState, realHome, type State } from './state.ts';
+import { readState, realHome, type PartState, type State } from './state.ts';
 import { signalProcess } from './stopProcess.ts';
 import { LOCK_HELD_EXIT_CODE, RETRY_SIGNAL, type SupervisorArguments } from './supervisorArguments.ts';
 
@@ -32,7 +32,7 @@ export async function bringUp(given: Home, options: UpOptions): Promise<RunningI
   const home = await realHome(given);
   const withWorker = needsWorker(options);
   let binary: State['binary'] | undefined;
-  let retried: string | undefined;
+  let before: DeathCounts | undefined;
   let deadline = Date.now() + UP_TIMEOUT_MS;
   for (;;) {
     const running = await readRunning(home, withWorker);
@@ -46,9 +46,8 @@ export async function bringUp(given: Home, options: UpOptions): Promise<RunningI
       options.onProgress?.('Starting the Temporal server and the worker');
       await startSupervisor(home, binary, options);
     } else {
-      retried ??= await retryWhatWaits(living);
-      // Deaths from before the retry say nothing: the file has them until the supervisor begins it.
-      if (partsOf(living) !== retried) await refuseHopeless(home, living, withWorker);
+      before ??= await retryWhatWaits(living);
+      await refuseHopeless(home, living, withWorker, before);
     }
     if (Date.now() > deadline) throw await timeoutError(home);
     await sleep(POLL_MS);
@@ -113,22 +112,23 @@ async function readIfWhole(home: Home): Promise<Living | undefined> {
   });
 }
 
-/** Resolves with what is tried again at once; with nothing when nothing waits. */
-async function retryWhatWaits(living: Living): Promise<string> {
-  const { state, supervisor } = living;
+/** Resolves with the deaths until then. */
+async function retryWhatWaits({ state, supervisor }: Living): Promise<DeathCounts> {
   const waits = [state?.server, state?.worker].some(
     (part) => part?.phase === 'waiting' || part?.phase === 'crashed',
   );
-  if (!waits || supervisor === undefined) return '';
-  await signalProcess(supervisor, RETRY_SIGNAL);
-  return partsOf(living);
+  if (waits && supervisor) await signalProcess(supervisor, RETRY_SIGNAL);
+  return { server: state?.server.deaths, worker: state?.worker?.deaths };
 }
 
-function partsOf({ state }: Living): string {
-  return JSON.stringify([state?.server, state?.worker]);
-}
+type DeathCounts = Record<'server' | 'worker', number | undefined>;
 
-async function refuseHopeless(home: Home, { state }: Living, withWorker: boolean): Promise<void> {
+async function refuseHopeless(
+  home: Home,
+  { state }: Living,
+  withWorker: boolean,
+  before: DeathCounts,
+): Promise<void> {
   if (withWorker && state?.worker === null) {
     throw new InstallationError(
       `Expected a worker in ${home.root}, found that it was started without one. Run \`holdfast down\`, then \`holdfast up\`.`,
@@ -136,11 +136,16 @@ async function refuseHopeless(home: Home, { state }: Living, withWorker: boolean
   }
   for (const name of ['server', 'worker'] as const) {
     const part = state?.[name];
-    if (!part || part.deaths < GIVE_UP_DEATHS || (name === 'worker' && !withWorker)) continue;
+    if (!part || !isHopeless(part, before[name]) || (name === 'worker' && !withWorker)) continue;
     throw new InstallationError(
       `Expected the ${name} to run, found that it died ${part.deaths} times in a row (last: ${part.last_exit}). It is tried again later by itself, and by \`holdfast up\`. ${await quoteLog(logPath(home, name))}`,
     );
   }
+}
+
+/** Deaths from before this command say nothing: what died is tried again now, or is on its way up. */
+function isHopeless({ deaths }: PartState, before: number | undefined): boolean {
+  return deaths >= GIVE_UP_DEATHS && deaths !== before;
 }
 
 async function timeoutError(home: Home): Promise<InstallationError> {

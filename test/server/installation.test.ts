@@ -247,16 +247,20 @@ test('a worker that dies at once is an error that quotes its log, and commands n
   expect(await readStatus(home)).toMatchObject({ server: { pid: server.server.pid }, worker: null });
 });
 
-test('a worker that was killed five times in a row is up again with the next command, which does not blame it', async () => {
-  const home = await tempHome();
-  await ensureUp(home, withFakeWorker);
-  for (let deaths = 1; deaths <= 5; deaths += 1) {
-    await until('a worker', async () => (await readStatus(home)).worker?.state === 'ready');
-    await kill((await processesOf(home)).worker);
-    await until('its death', async () => (await readState(home))?.worker?.deaths === deaths);
-  }
-  expect((await ensureUp(home, withFakeWorker)).worker).not.toBeNull();
-});
+test.for(['waiting', 'starting'])(
+  'a worker killed five times in a row and now %s is up again with the next command',
+  async (phase) => {
+    const home = await tempHome();
+    await ensureUp(home, withFakeWorker);
+    for (let deaths = 1; deaths <= 5; deaths += 1) {
+      await until('a worker', async () => (await readStatus(home)).worker?.state === 'ready');
+      await kill((await processesOf(home)).worker);
+      await until('its death', async () => (await readState(home))?.worker?.deaths === deaths);
+    }
+    await until(phase, async () => [phase, 'ready'].includes((await readState(home))?.worker?.phase ?? ''));
+    expect((await ensureUp(home, withFakeWorker)).worker).not.toBeNull();
+  },
+);
 
 /** Where this machine can be reached from outside. */
 function ownAddresses(): string[] {
