@@ -22,8 +22,15 @@ export interface ChaosEnd {
 /** A job may go on after its session has nothing to do. */
 const JOBS_END_WITHIN_MS = 15_000;
 
-/** Rejects only when the run itself could not be done. `say` is told each strike. */
-export async function chaos(options: ChaosOptions, say: (line: string) => void): Promise<ChaosEnd> {
+/**
+ * Rejects only when the run itself could not be done. `say` is told each strike. Once `stop` is aborted
+ * nobody is struck any more, and what was done until then is checked.
+ */
+export async function chaos(
+  options: ChaosOptions,
+  say: (line: string) => void,
+  stop: AbortSignal = new AbortController().signal,
+): Promise<ChaosEnd> {
   const begun = performance.now();
   const answers = new Answers();
   const stage = await setStage({
@@ -34,9 +41,14 @@ export async function chaos(options: ChaosOptions, say: (line: string) => void):
   let keep = true;
   try {
     const enough = new AbortController();
-    const never = new AbortController().signal;
     const talking = talk(stage, answers, { slots: options.sessions, enough: enough.signal });
-    const killed = await killAll(stage, { kills: options.kills, say, stop: never });
+    const broken = new AbortController();
+    talking.catch(() => broken.abort()); // rethrown where it is awaited
+    const killed = await killAll(stage, {
+      kills: options.kills,
+      say,
+      stop: AbortSignal.any([stop, broken.signal]),
+    });
     enough.abort();
     say('enough; waiting for what is under way');
     const told = await talking;
