@@ -85,8 +85,9 @@ async function callModel(
     ]);
     record(machine, operation_id, reply);
   } catch (error) {
-    // An interrupt that the reply lost: nextStep ends the run.
-    if (!isInterrupt(error)) finishRun(machine, 'failed', isLoss(error) ? LOST_AT_MODEL : runErrorOf(error));
+    // Interrupted: nextStep ends the run, also where the worker was lost before it could say that it stopped.
+    const interrupted = isInterrupt(error) || machine.state.run?.interrupted_by != null;
+    if (!interrupted) finishRun(machine, 'failed', isLoss(error) ? LOST_AT_MODEL : runErrorOf(error));
   }
 }
 

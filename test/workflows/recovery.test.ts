@@ -66,6 +66,25 @@ test('a model call whose worker is lost in each attempt ends the run as a crash 
   expect(runs).toMatchObject([{ status: 'failed', error: { code: 'crash_loop' } }]);
 });
 
+test('a run that was interrupted ends so, also when the worker of its model call is lost before it has stopped', async () => {
+  const asked = Promise.withResolvers<void>();
+  const interrupted = Promise.withResolvers<void>();
+  const session = await rig.start({
+    model: async () => {
+      asked.resolve();
+      await interrupted.promise;
+      throw lost();
+    },
+  });
+  await asked.promise;
+  await session.signal('interrupt', { by: 'ada' });
+  await session.until(({ last_seq }) => last_seq >= 6);
+  expect((await session.events()).at(-1)?.type).toBe('interrupt_requested');
+  interrupted.resolve();
+  const { runs } = await session.untilIdle();
+  expect(runs).toMatchObject([{ status: 'interrupted', error: null }]);
+});
+
 test('a call that takes the worker down each time ends the run as a crash loop', async () => {
   const session = await rig.start({
     model: () => calls({ tool: 'w' }),
