@@ -73,7 +73,8 @@ const FOLDS: Folds = {
   tool_result: (state, event) => ({
     ...inRun(withCall(state, event.call_id, { status: 'settled' }), (run) => ({
       ...run,
-      recoveries: event.recovered === true ? run.recoveries : 0,
+      // Also when it came after a crash: the step is finished, so this is no loop.
+      recoveries: 0,
     })),
     file_versions: remember(state.file_versions, event.versions ?? []),
     uncertain: state.uncertain.filter((operation) => operation.operation_id !== event.operation_id),

@@ -99,8 +99,10 @@ async function untilNamed(home: Home, child: ChildProcess): Promise<void> {
     await sleep(LOCK_HELD_PAUSE_MS);
     return;
   }
+  // Killed by somebody, not ended by itself: the loop of `bringUp` starts another one.
+  if (child.signalCode !== null) return;
   throw new InstallationError(
-    `Expected the supervisor to start, found that it ended at once (exit code ${child.exitCode}, signal ${child.signalCode}). ${await quoteLog(logPath(home, 'supervisor'))}`,
+    `Expected the supervisor to start, found that it ended at once (exit code ${child.exitCode}). ${await quoteLog(logPath(home, 'supervisor'))}`,
   );
 }
 

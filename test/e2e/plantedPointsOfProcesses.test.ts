@@ -200,9 +200,13 @@ async function frozenAt(
   };
 }
 
-/** The story, each line once: a frozen worker may be given the second attempt, too, and lose it like the first. */
+/**
+ * The story, each line once and without the attempts that were given to the frozen worker as well, which
+ * takes tasks as long as its polls are open: of these nothing is ever planned.
+ */
 async function storyOnce({ world, id }: Frozen): Promise<string[]> {
-  return [...new Set(storyOf(await world.events(id)))];
+  const lines = storyOf(await world.events(id)).filter((line) => !line.includes('No intent was recorded'));
+  return [...new Set(lines)];
 }
 
 /** A worker of the same home that no supervisor knows of. */
