@@ -15,7 +15,9 @@ export function logBus(bus: Bus, log: Logger): void {
 /** Temporal's own log lines in ours. */
 export function temporalLogger(log: Logger): TemporalLogger {
   return new DefaultLogger('WARN', ({ level, message, meta }) => {
-    log[LEVELS[level]]({ temporal: meta }, message);
+    const { error, ...rest } = (meta ?? {}) as { error?: unknown };
+    // pino writes an error's message and stack only under this name.
+    log[LEVELS[level]]({ temporal: rest, ...(error === undefined ? {} : { err: error }) }, message);
   });
 }
 
