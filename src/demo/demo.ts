@@ -15,6 +15,7 @@ import type { Home } from '../host/home.ts';
 import { readStatus, takeDown } from '../server/installation.ts';
 import { Progress } from '../ui/progress.ts';
 import type { Screen } from '../ui/screen.ts';
+import { costLines } from './cost.ts';
 import { DEMO_PROMPT, demoScript, TEST_COMMAND } from './demoScript.ts';
 import { RUNNING_MARK, TEST_LOG, writeSampleProject } from './sampleProject.ts';
 import { startScriptedModel } from './scriptedModel.ts';
@@ -141,7 +142,6 @@ async function conclude(
 ): Promise<void> {
   const events = await Array.fromAsync(readEvents(service, session_id, 1));
   const replies = events.filter((event) => event.type === 'assistant_message');
-  const recovered = events.filter((event) => event.type === 'tool_result' && event.recovered === true);
   const tests = (await readFile(join(workspace, TEST_LOG), 'utf8')).trim().split('\n');
   const { bold, good, bad } = screen.styles;
   // A terminal has seen the answer being written.
@@ -153,9 +153,7 @@ async function conclude(
   for (const line of [
     '',
     ended,
-    `  model calls      ${model.requests.length} requests for ${replies.length} replies: none was paid twice`,
-    `  the test         was run ${tests.length} times, as the model asked; the killed worker's run was not repeated`,
-    `  results          ${recovered.length} came from a command that outlived its worker`,
+    ...costLines({ events, requests: model.requests.length, testRuns: tests.length }),
     '',
     bold('Go on with a real model:'),
     '  export OPENAI_API_KEY=…      (or OPENAI_BASE_URL and HOLDFAST_MODEL for any compatible server)',
