@@ -7,10 +7,14 @@ import { withHeartbeat } from './heartbeat.ts';
 import { loadProject } from './loadProject.ts';
 import { previewContext } from './previewContext.ts';
 import { attachTool, reconcileTool, runTool } from './runTool.ts';
+import { summarize } from './summarize.ts';
 
 /** For the task queue `holdfast`. */
 export function createModelActivities(deps: ActivityDeps): ModelActivities {
-  return { callModel: async (input) => callModel(deps, input) };
+  return {
+    callModel: async (input) => callModel(deps, input),
+    summarize: async (input) => summarize(deps, input),
+  };
 }
 
 /** For the task queue of this host. */

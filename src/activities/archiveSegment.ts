@@ -12,7 +12,7 @@ import { temporalRun } from './temporalRun.ts';
 export async function archiveSegment(deps: ActivityDeps, input: ArchiveInput): Promise<void> {
   const { session_id, segment, from_seq, through_seq } = input;
   const { state, events } = await deps.log.at(session_id, through_seq, temporalRun());
-  const archived = events.slice(from_seq - 1);
+  const archived = events.filter(({ seq }) => seq >= from_seq);
   await deps.archive.write({ session_id, segment, from_seq, through_seq, state }, archived);
   await reached('after_archive');
   for (const operation_id of settledOperations(archived)) await deps.journal.forget(session_id, operation_id);

@@ -1,8 +1,12 @@
 /** One model call: the context from the log, one paid request at most, the reply checked against the tools. */
 import { Context } from '@temporalio/activity';
 import { buildContext } from '../domain/context.ts';
+import { contextWindow } from '../domain/contextWindow.ts';
+import { COMPACT_AT_SHARE } from '../domain/limits.ts';
 import type { ModelReply } from '../domain/model.ts';
-import type { CallModelInput, CallModelResult, CheckedCall } from './contract.ts';
+import type { ContextView } from './archivedContext.ts';
+import { contextTokens } from './contextSize.ts';
+import type { CallModelInput, CallModelResult, CheckedCall, ContextFull } from './contract.ts';
 import type { ActivityDeps } from './deps.ts';
 import { finalFailure } from './failures.ts';
 import { WorkerShutdown, withHeartbeat } from './heartbeat.ts';
@@ -11,19 +15,23 @@ import { modelFailure } from './model/failures.ts';
 import { withReceipt } from './model/receipts.ts';
 import type { ModelRequest } from './model/request.ts';
 import { contextDigest } from './model/wire.ts';
-import type { SessionView } from './sessionLog.ts';
 import { temporalRun } from './temporalRun.ts';
 import { acceptCall, toolDefinitions } from './tools/registry.ts';
 
 /** The activity `callModel`. */
-export async function callModel(deps: ActivityDeps, input: CallModelInput): Promise<CallModelResult> {
+export async function callModel(
+  deps: ActivityDeps,
+  input: CallModelInput,
+): Promise<CallModelResult | ContextFull> {
   const { session_id, operation_id, through_seq } = input;
   return withHeartbeat(async (signal) => {
-    const view = await deps.log.at(session_id, through_seq, temporalRun());
+    const view = await deps.log.contextAt(session_id, through_seq, temporalRun());
     const request = {
       ...requestFor(view, operation_id),
       api_key: await deps.apiKey(view.state.settings.base_url),
     };
+    const full = input.unchecked ? undefined : await fullness(view, request);
+    if (full !== undefined) return { context_full: full };
     const context_digest = contextDigest(request);
     const record = deps.journal.operation(session_id, operation_id);
     const call = async (): Promise<ModelReply> =>
@@ -42,14 +50,28 @@ export async function callModel(deps: ActivityDeps, input: CallModelInput): Prom
   });
 }
 
+/** How large the request is, where that is too large to be sent; undefined where it is not. */
+async function fullness(
+  view: ContextView,
+  request: ModelRequest,
+): Promise<ContextFull['context_full'] | undefined> {
+  const window = contextWindow(view.state.settings);
+  const tokens = await contextTokens(view, request);
+  return view.complete && tokens <= window * COMPACT_AT_SHARE ? undefined : { tokens, window };
+}
+
 /** What a call after `view` asks of the provider, without the key. */
-export function requestFor({ state, events }: SessionView, operation_id: string): ModelRequest {
+export function requestFor(
+  { state, events }: Pick<ContextView, 'state' | 'events'>,
+  operation_id: string,
+): ModelRequest {
   const { api, base_url, model } = state.settings;
   const messages = buildContext(state, events);
   return { api, base_url, model, operation_id, api_key: undefined, messages, tools: toolDefinitions() };
 }
 
-function explain(error: unknown, signal: AbortSignal, request: ModelRequest): unknown {
+/** What an attempt rejects with: as the provider failed, as the worker ends, or as it was interrupted. */
+export function explain(error: unknown, signal: AbortSignal, request: ModelRequest): unknown {
   if (!signal.aborted) return modelFailure(error, request);
   const { reason } = signal as { reason: unknown };
   return reason instanceof WorkerShutdown ? finalFailure('worker.lost', reason.message) : reason;

@@ -2,7 +2,7 @@
  * The activities that a session's workflow calls: their names, arguments and results. Arguments are ids and
  * numbers; what they stand for is read from the session's log.
  */
-import type { ProjectFacts, WorkspaceBinding } from '../domain/event.ts';
+import type { ProjectFacts, Summary, WorkspaceBinding } from '../domain/event.ts';
 import type { ContextPreview, FinishReason, OpaqueReasoning, Usage } from '../domain/model.ts';
 import type { EffectClass, Reconciliation, ToolOutcome } from '../domain/tool.ts';
 
@@ -11,6 +11,8 @@ export interface CallModelInput {
   session_id: string;
   operation_id: string;
   through_seq: number;
+  /** Call whatever the size of the context is: nothing of it can be summarised. */
+  unchecked?: true;
 }
 
 /** A call of the reply, checked against its tool's schema. */
@@ -34,6 +36,18 @@ export interface CallModelResult {
   usage: Usage | null;
   context_digest: string;
   notes: string[];
+}
+
+/** The model was not called: its context is above COMPACT_AT_SHARE of the window, both in tokens. */
+export interface ContextFull {
+  context_full: { tokens: number; window: number };
+}
+
+/** One summary, of events up to `through_seq` at most. */
+export interface SummarizeInput {
+  session_id: string;
+  operation_id: string;
+  through_seq: number;
 }
 
 /** One tool call; its tool and arguments stand in the log's `tool_call` event of this call_id. */
@@ -61,7 +75,9 @@ export interface ArchiveInput {
 /** On any worker (task queue `holdfast`). */
 export interface ModelActivities {
   /** Rejects with the `model.*` failures. */
-  callModel: (input: CallModelInput) => Promise<CallModelResult>;
+  callModel: (input: CallModelInput) => Promise<CallModelResult | ContextFull>;
+  /** Null: nothing can be summarised. Rejects with the `model.*` failures. */
+  summarize: (input: SummarizeInput) => Promise<Summary | null>;
 }
 
 /** On the workspace's host alone (task queue `holdfast-host-<hostId>`). */

@@ -16,7 +16,7 @@ export async function previewContext(
   deps: ActivityDeps,
   input: { session_id: string },
 ): Promise<ContextPreview> {
-  const view = await deps.log.now(input.session_id);
+  const view = await deps.log.contextNow(input.session_id);
   const project = await loadProject({ workspace: view.state.workspace });
   const { seq, updated_at: at } = view.state;
   const state = applyEvent(view.state, { type: 'project_loaded', seq, at, project });

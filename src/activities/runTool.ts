@@ -58,8 +58,8 @@ async function withCall<T>(
   work: (tool: Tool, args: unknown, context: ToolContext) => Promise<T>,
 ): Promise<T> {
   const view = await deps.log.at(input.session_id, input.through_seq, temporalRun());
-  const call = lastWhere(
-    view.events,
+  const call = await deps.log.find(
+    view,
     (event) => event.type === 'tool_call' && event.operation_id === input.operation_id,
   );
   if (call?.type !== 'tool_call') throw new Error(`Expected call ${input.call_id} in the log, found none.`);
@@ -75,9 +75,10 @@ async function withCall<T>(
 async function contextOf(
   deps: ActivityDeps,
   input: ToolInput,
-  { state, events }: SessionView,
+  view: SessionView,
   signal: AbortSignal,
 ): Promise<ToolContext> {
+  const { state } = view;
   return {
     // What became of a call is looked up in the journal even where the workspace is gone.
     workspace: await realpath(state.workspace.path).catch(() => state.workspace.path),
@@ -91,7 +92,10 @@ async function contextOf(
     seenVersion: (path) => state.file_versions.find((seen) => seen.path === path)?.version,
     httpRules: deps.httpRules,
     jobs: new SessionJobs(deps.journal, input.session_id),
-    findOutput: (call_id) => findOutput(events, call_id),
+    findOutput: async (call_id) =>
+      storedOutput(
+        await deps.log.find(view, (event) => event.type === 'tool_result' && event.call_id === call_id),
+      ),
   };
 }
 
@@ -106,17 +110,9 @@ export async function existingFolder(path: string): Promise<string> {
   );
 }
 
-function findOutput(events: readonly SessionEvent[], call_id: string): StoredOutput | undefined {
-  const result = lastWhere(events, (event) => event.type === 'tool_result' && event.call_id === call_id);
+function storedOutput(result: SessionEvent | undefined): StoredOutput | undefined {
   if (result?.type !== 'tool_result') return undefined;
   return result.blob === undefined ? { output: result.output } : { output: result.output, blob: result.blob };
-}
-
-function lastWhere(
-  events: readonly SessionEvent[],
-  matches: (event: SessionEvent) => boolean,
-): SessionEvent | undefined {
-  return events.findLast((event) => matches(event));
 }
 
 function explain(error: unknown): unknown {

@@ -1,6 +1,7 @@
 /** What is known of a session: from its workflow, or, when no worker answers, from visibility and archive. */
 import { workflowId } from '../domain/ids.ts';
 import { describeSession, type SessionFacts } from '../domain/facts.ts';
+import { upgradeState } from '../domain/fold.ts';
 import type { RunStateName, SessionStatus } from '../domain/session.ts';
 import { QUERIES } from '../workflows/contract.ts';
 import { attributesOfExecution } from './attributes.ts';
@@ -35,14 +36,14 @@ export async function facts(
 async function archivedFacts(service: Service, session_id: string): Promise<KnownFacts> {
   const last = await service.archive.last(session_id);
   if (last === undefined) throw sessionNotFound(session_id);
-  return describeSession(last.state);
+  return describeSession(upgradeState(last.state));
 }
 
 async function partialFacts(service: Service, session_id: string, cause: Error): Promise<KnownFacts> {
   const last = await service.archive.last(session_id);
   const seen = await describe(service, session_id);
   if (seen === undefined && last === undefined) throw noWorker(session_id, cause);
-  const archived = last === undefined ? undefined : describeSession(last.state);
+  const archived = last === undefined ? undefined : describeSession(upgradeState(last.state));
   return { ...emptyFacts(session_id), ...archived, ...seen, partial: true };
 }
 
@@ -88,6 +89,7 @@ function emptyFacts(session_id: string): SessionFacts {
     pending_approvals: [],
     current_calls: [],
     usage: no_usage,
+    context: { tokens: 0, window: 0, summary_through_seq: null, compactions: 0, compacting: false },
     last_seq: 0,
   };
 }

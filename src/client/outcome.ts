@@ -34,7 +34,13 @@ export function outcomeOfSession(facts: KnownFacts): RunOutcome | undefined {
   if (facts.run_state === 'waiting_approval') {
     return { status: 'waiting', exit_code: EXIT.waitingForPerson, run_id, error: null };
   }
-  if (facts.run_state === 'running' || facts.queued > 0 || last?.status === 'running') return undefined;
+  if (
+    facts.context.compacting ||
+    facts.run_state === 'running' ||
+    facts.queued > 0 ||
+    last?.status === 'running'
+  )
+    return undefined;
   return outcomeOfLastRun(facts, last);
 }
 

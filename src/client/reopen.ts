@@ -1,4 +1,5 @@
 /** An archived session under its old id: a new workflow that begins with the archive's last state. */
+import { upgradeState } from '../domain/fold.ts';
 import { SESSION_TASK_QUEUE, workflowId } from '../domain/ids.ts';
 import { SESSION_WORKFLOW, type SessionInput, type SessionSignals } from '../workflows/contract.ts';
 import { archiveMissing } from './errors.ts';
@@ -16,7 +17,11 @@ export async function reopenArchived(
 ): Promise<void> {
   const last = await service.archive.last(session_id);
   if (last === undefined) throw archiveMissing(session_id);
-  const input: SessionInput = { kind: 'reopened', state: last.state, segment: last.segment + 1 };
+  const input: SessionInput = {
+    kind: 'reopened',
+    state: upgradeState(last.state),
+    segment: last.segment + 1,
+  };
   await service.call(async (client) =>
     client.workflow.signalWithStart(SESSION_WORKFLOW, {
       workflowId: workflowId(session_id),

@@ -72,6 +72,11 @@ export async function configure(
   await signalSession(service, session_id, 'configure', [{ settings }]);
 }
 
+/** Asks for a summary in the place of the older conversation, before the next model call. */
+export async function requestCompaction(service: Service, session_id: string, by: string): Promise<void> {
+  await signalSession(service, session_id, 'compact', [{ by }]);
+}
+
 export async function complete(service: Service, session_id: string): Promise<void> {
   await signalSession(service, session_id, 'complete', []);
 }

@@ -3,6 +3,7 @@
  * assistant message with calls comes exactly one result for each, whatever was cut off or interrupted, and
  * there is no result without its call.
  */
+import { isVisible } from './compaction.ts';
 import type { EventOf, EventType, SessionEvent } from './event.ts';
 import {
   NEVER_BEGUN,
@@ -17,17 +18,28 @@ import type { RecoveredOperation } from './evidence.ts';
 import type { ContextMessage, ModelToolCall } from './model.ts';
 import { systemText } from './prompt.ts';
 import type { SessionState } from './session.ts';
+import { summaryText } from './summary.ts';
 
 /**
- * The conversation as it was after `state.seq`. `events` are all that the model shall still see, in order;
- * later ones than `state.seq` must not be among them.
+ * The conversation as it was after `state.seq`. `events` are all that the model shall still see, in order; what
+ * the session's summary covers is left out, and later ones than `state.seq` must not be among them.
  */
 export function buildContext(state: SessionState, events: readonly SessionEvent[]): ContextMessage[] {
-  const conversation = new Conversation(resultTexts(events));
-  for (const event of events) conversation.add(event);
-  const messages: ContextMessage[] = [{ role: 'system', text: systemText(state) }, ...conversation.finish()];
+  const visible = events.filter((event) => isVisible(state.summary, event));
+  const conversation = new Conversation(resultTexts(visible));
+  for (const event of visible) conversation.add(event);
+  const messages: ContextMessage[] = [...opening(state), ...conversation.finish()];
   const recovery = recoveryBlock(conversation.recovered());
   return recovery === undefined ? messages : [...messages, { role: 'user', text: recovery }];
+}
+
+/** What stands before the conversation. */
+function opening(state: SessionState): ContextMessage[] {
+  const summary = summaryText(state);
+  return [
+    { role: 'system', text: systemText(state) },
+    ...(summary === undefined ? [] : [{ role: 'user' as const, text: summary }]),
+  ];
 }
 
 const INTERRUPTED_NOTE =

@@ -58,6 +58,25 @@ export interface ProjectFacts {
   platform: string;
 }
 
+/** What stands in the context for all events up to one of them. */
+export interface Summary {
+  /** The last event that it covers. */
+  through_seq: number;
+  /** As the model wrote it. */
+  text: string;
+  /** The user's newest messages among those covered, word for word, oldest first. */
+  user_messages: string[];
+  /** Seqs of covered events that are still needed as they are: messages that wait, calls whose end is unknown. */
+  carried: number[];
+  /** Of the request that was summarised, and of the context that is left. */
+  tokens_before: number;
+  tokens_after: number;
+  /** Of the call that made it. */
+  usage: Usage | null;
+  /** What was odd: that texts had to be cut for it, and the like. */
+  notes?: string[];
+}
+
 export type RunTrigger = 'message' | 'goal' | 'recovery';
 export type RunStatus = 'running' | 'success' | 'failed' | 'interrupted';
 export type RecoveryStatus = 'uncertain' | 'running' | 'completed' | 'not_run' | 'unknown';
@@ -122,6 +141,20 @@ export type EventBody =
       by: 'tool' | 'user';
     }
   | { type: 'interrupt_requested'; by: string }
+  | { type: 'compaction_requested'; by: string }
+  /**
+   * A model call that was not made, or that the provider refused, since its context is too large: `count` is the
+   * agent's own word, at COMPACT_AT_SHARE of the window. `tokens`: null where nobody counted them.
+   */
+  | {
+      type: 'context_full';
+      operation_id: string;
+      tokens: number | null;
+      window: number;
+      by: 'count' | 'provider';
+    }
+  | ({ type: 'summary_created'; operation_id: string } & Summary)
+  | { type: 'compaction_failed'; operation_id: string; error: RunError }
   | { type: 'run_finished'; status: Exclude<RunStatus, 'running'>; error: RunError | null; usage: Usage }
   | { type: 'workspace_missing'; workspace: WorkspaceBinding }
   /** No worker of the workspace's host took a call for a while; the session waits for it. */

@@ -1,4 +1,5 @@
 /** What `holdfast show` tells of a session: a view of its state, bounded like it. */
+import { contextWindow } from './contextWindow.ts';
 import type { SessionSettings, WorkspaceBinding } from './event.ts';
 import type { Usage } from './model.ts';
 import type { RunStateName, RunSummary, SessionState, SessionStatus, UncertainOperation } from './session.ts';
@@ -32,7 +33,21 @@ export interface SessionFacts {
   /** Of the step under way: what has not ended. */
   current_calls: { call_id: string; operation_id: string; tool: string; target: string; status: string }[];
   usage: Usage;
+  context: ContextFacts;
   last_seq: number;
+}
+
+/** How full the model's window is. */
+export interface ContextFacts {
+  /** Of the last request and its reply, by the provider's count; 0 where it sends none. */
+  tokens: number;
+  window: number;
+  /** What the last summary covers; null: there is none. */
+  summary_through_seq: number | null;
+  /** Made or tried. */
+  compactions: number;
+  /** One is being made, or is made next. */
+  compacting: boolean;
 }
 
 /** The view of `state`. */
@@ -65,6 +80,13 @@ export function describeSession(state: SessionState): SessionFacts {
         status,
       })),
     usage: state.usage,
+    context: {
+      tokens: state.context_tokens,
+      window: contextWindow(state.settings),
+      summary_through_seq: state.summary?.through_seq ?? null,
+      compactions: state.compactions,
+      compacting: state.compaction_requested || state.run?.context === 'full',
+    },
     last_seq: state.seq,
   };
 }

@@ -1,4 +1,5 @@
 /** `applyEvent`: how each event changes the session. Pure, exhaustive by type, and bounded by limits.ts. */
+import { COMPACTION_FOLDS } from './compaction.ts';
 import type { EventOf, EventType, SessionEvent } from './event.ts';
 import type { RunError } from './failure.ts';
 import { CALL_IDS_KEPT, FILE_VERSIONS_KEPT, MESSAGE_IDS_KEPT, RUNS_KEPT, UNCERTAIN_KEPT } from './limits.ts';
@@ -41,8 +42,8 @@ const FOLDS: Folds = {
     })),
     queue: state.queue.filter((message) => message.delivery !== 'steer' || message.seq > through_seq),
   }),
-  assistant_message: (state, event) =>
-    inRun(state, (run) => ({
+  assistant_message: (state, event) => ({
+    ...inRun(state, ({ context: _, compactions: _row, ...run }) => ({
       ...run,
       model_call: null,
       usage: addUsage(run.usage, event.usage ?? NO_USAGE),
@@ -50,6 +51,8 @@ const FOLDS: Folds = {
       reply_error: replyError(event),
       recoveries: event.tool_calls.length === 0 ? 0 : run.recoveries,
     })),
+    context_tokens: event.usage === null ? 0 : event.usage.input_tokens + event.usage.output_tokens,
+  }),
   tool_call: (state, { call_id, operation_id, tool, effect, target, problem }) => {
     const call: CallState = {
       call_id,
@@ -92,7 +95,16 @@ const FOLDS: Folds = {
   session_completed: (state) => ({ ...state, status: 'completed' }),
   session_archived: (state) => ({ ...state, status: 'archived' }),
   session_reopened: (state) => ({ ...state, status: 'active' }),
+  ...COMPACTION_FOLDS,
 };
+
+/** What sessions of before there were summaries lack; see `upgradeState`. */
+const NEVER_COMPACTED = { summary: null, compactions: 0, compaction_requested: false, context_tokens: 0 };
+
+/** A state of any version before this one, with what it lacks. */
+export function upgradeState(state: SessionState): SessionState {
+  return { ...NEVER_COMPACTED, ...state };
+}
 
 function created(event: EventOf<'session_created'>): SessionState {
   return {
@@ -117,6 +129,7 @@ function created(event: EventOf<'session_created'>): SessionState {
     host_unreachable: false,
     project: null,
     usage: NO_USAGE,
+    ...NEVER_COMPACTED,
   };
 }
 

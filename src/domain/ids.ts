@@ -18,6 +18,11 @@ export function operationId(run_id: string, step: number, index: number): string
   return `${run_id}.s${step}.${index}`;
 }
 
+/** The idempotency key of a session's n-th summary, counted from 1: `k3v9x2m7q4ta.c1`. */
+export function compactionId(session_id: string, number: number): string {
+  return `${session_id}.c${number}`;
+}
+
 /** A session id has this form, so that it is safe in paths, headers and queries. */
 export function isSessionId(text: string): boolean {
   return /^[a-z0-9]{12}$/.test(text);

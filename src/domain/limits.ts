@@ -51,3 +51,16 @@ export const RUNS_KEPT = 50;
 export const UNCERTAIN_KEPT = 100;
 /** Recoveries in a row without a finished step that end a run as a crash loop. */
 export const CRASH_BUDGET_RECOVERIES = 5;
+
+/** The context is summarised at this share of the model's window, before a call that would be larger. */
+export const COMPACT_AT_SHARE = 0.8;
+/** What is kept word for word after a summary: the last steps up to this share of the window, … */
+export const KEEP_RECENT_SHARE = 0.2;
+/** … and at most this many tokens. */
+export const KEEP_RECENT_MAX_TOKENS = 20_000;
+/** A summary's text. */
+export const SUMMARY_MAX_BYTES = 32 * KIB;
+/** The user's own words that a summary keeps beside it; the oldest leave first. */
+export const SUMMARY_MESSAGES_MAX_BYTES = 16 * KIB;
+/** Summaries in a row, without a reply of the model between them, that end a run. */
+export const COMPACTIONS_IN_A_ROW_MAX = 32;

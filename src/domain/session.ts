@@ -9,6 +9,7 @@ import type {
   RunStatus,
   RunTrigger,
   SessionSettings,
+  Summary,
   WorkspaceBinding,
 } from './event.ts';
 import type { RunError } from './failure.ts';
@@ -66,6 +67,12 @@ export interface RunState {
   interrupted_by: string | null;
   /** In a row, without a finished step. */
   recoveries: number;
+  /** Absent: the context fits, or nobody has seen that it does not. `irreducible`: nothing of it can be summarised. */
+  context?: 'full' | 'irreducible';
+  /** In a row, without a reply of the model. */
+  compactions?: number;
+  /** Why the summary that the run cannot go on without could not be made. */
+  compaction_error?: RunError;
 }
 
 /** A run that ended, or the current one. */
@@ -120,4 +127,12 @@ export interface SessionState {
   /** As read when the last run started. */
   project: ProjectFacts | null;
   usage: Usage;
+  /** What the context begins with; null while it is the whole conversation. `seq` is of its event. */
+  summary: (Summary & { seq: number }) | null;
+  /** Summaries made or tried; the number of the next one names its operation. */
+  compactions: number;
+  /** Somebody asked for a summary that has not been made yet. */
+  compaction_requested: boolean;
+  /** Of the last request and its reply, or what is left after a summary; 0 where no provider said it. */
+  context_tokens: number;
 }

@@ -2,8 +2,8 @@
 import type { RunTrigger } from './event.ts';
 import { interruptedResult } from './evidence.ts';
 import type { RunError } from './failure.ts';
-import { operationId } from './ids.ts';
-import { CRASH_BUDGET_RECOVERIES } from './limits.ts';
+import { compactionId, operationId } from './ids.ts';
+import { COMPACTIONS_IN_A_ROW_MAX, CRASH_BUDGET_RECOVERIES } from './limits.ts';
 import type { CallState, RunState, SessionState } from './session.ts';
 import type { ToolStatus } from './tool.ts';
 
@@ -18,7 +18,10 @@ export type Decision =
   | { do: 'wait' }
   | { do: 'start_run'; trigger: RunTrigger; message_ids: string[] }
   | { do: 'load_project' }
-  | { do: 'call_model'; operation_id: string; through_seq: number }
+  /** `unchecked`: whatever its size, since nothing of the context can be summarised. */
+  | { do: 'call_model'; operation_id: string; through_seq: number; unchecked?: true }
+  /** Puts a summary in the place of the older events. */
+  | { do: 'compact'; operation_id: string; through_seq: number }
   | { do: 'request_approval'; calls: CallState[] }
   /** Read-only calls together, any other call alone. */
   | { do: 'run_tools'; calls: CallState[] }
@@ -42,6 +45,7 @@ export function nextStep(state: SessionState, pressure: Pressure): Decision {
 
 function betweenRuns(state: SessionState, pressure: Pressure): Decision {
   if (pressure.history_full) return { do: 'roll_over' };
+  if (state.compaction_requested && state.status !== 'archived') return compact(state);
   const message = nextMessage(state);
   if (message !== undefined) return { do: 'start_run', trigger: 'message', message_ids: [message] };
   return state.status === 'archived' ? { do: 'close' } : { do: 'wait' };
@@ -68,8 +72,47 @@ function withinRun(state: SessionState, run: RunState, pressure: Pressure): Deci
       error: run.reply_error,
     };
   }
+  return nextCall(state, run, pressure);
+}
+
+/** Here every call of the step before is settled: nothing that rolls over or is summarised waits for a result. */
+function nextCall(state: SessionState, run: RunState, pressure: Pressure): Decision {
   if (pressure.history_full) return { do: 'roll_over' };
-  return { do: 'call_model', operation_id: operationId(run.run_id, run.step + 1, 0), through_seq: state.seq };
+  return compaction(state, run) ?? callModel(state, run);
+}
+
+function callModel(state: SessionState, run: RunState): Decision {
+  return {
+    do: 'call_model',
+    operation_id: operationId(run.run_id, run.step + 1, 0),
+    through_seq: state.seq,
+    ...(run.context === 'irreducible' ? { unchecked: true as const } : {}),
+  };
+}
+
+function compaction(state: SessionState, run: RunState): Decision | undefined {
+  if (run.compaction_error !== undefined)
+    return { do: 'finish_run', status: 'failed', error: run.compaction_error };
+  if (run.context !== 'full') return state.compaction_requested ? compact(state) : undefined;
+  return (run.compactions ?? 0) < COMPACTIONS_IN_A_ROW_MAX ? compact(state) : endlessCompaction(run);
+}
+
+function compact(state: SessionState): Decision {
+  const operation_id = compactionId(state.session_id, state.compactions + 1);
+  return { do: 'compact', operation_id, through_seq: state.seq };
+}
+
+function endlessCompaction({ compactions }: RunState): Decision {
+  return {
+    do: 'finish_run',
+    status: 'failed',
+    error: {
+      code: 'model.context_too_long',
+      message: `The context was summarised ${compactions} times in a row, and the rest of it is still too large for the model.`,
+      remedy:
+        'Send a message to go on summarising where it stopped, or choose a model with a larger context (`--model`, `--context-window`).',
+    },
+  };
 }
 
 /** What lost its worker comes first: nothing else may begin before it is known what became of it. */

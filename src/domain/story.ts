@@ -1,5 +1,5 @@
 /** The Markdown that the Web UI shows as a session's current details. */
-import type { SessionEvent } from './event.ts';
+import type { EventOf, EventType, SessionEvent } from './event.ts';
 import { runStateName } from './facts.ts';
 import type { SessionState } from './session.ts';
 
@@ -43,23 +43,25 @@ function lastSteps(events: readonly SessionEvent[]): string[] {
 }
 
 function tell(event: SessionEvent): string | undefined {
-  switch (event.type) {
-    case 'user_message':
-      return `user: ${brief(event.text)}`;
-    case 'assistant_message':
-      return event.text === '' ? undefined : `agent: ${brief(event.text)}`;
-    case 'tool_call':
-      return brief(`${event.tool}: ${event.target}`);
-    case 'tool_result':
-      return `result ${event.status}${event.recovered === true ? ' (recovered)' : ''}: ${brief(event.output)}`;
-    case 'tool_recovery':
-      return `recovery: ${event.status}. ${brief(event.evidence)}`;
-    case 'run_finished':
-      return `run ended: ${event.status}${event.error === null ? '' : `: ${brief(event.error.message)}`}`;
-    default:
-      return undefined;
-  }
+  const words = WORDS[event.type] as ((event: SessionEvent) => string | undefined) | undefined;
+  return words?.(event);
 }
+
+type Words = { [T in EventType]?: (event: EventOf<T>) => string | undefined };
+
+const WORDS: Words = {
+  user_message: ({ text }) => `user: ${brief(text)}`,
+  assistant_message: ({ text }) => (text === '' ? undefined : `agent: ${brief(text)}`),
+  tool_call: ({ tool, target }) => brief(`${tool}: ${target}`),
+  tool_result: ({ status, recovered, output }) =>
+    `result ${status}${recovered === true ? ' (recovered)' : ''}: ${brief(output)}`,
+  tool_recovery: ({ status, evidence }) => `recovery: ${status}. ${brief(evidence)}`,
+  summary_created: ({ through_seq, tokens_before, tokens_after }) =>
+    `summary: events up to ${through_seq}, ${tokens_before} to ${tokens_after} tokens`,
+  compaction_failed: ({ error }) => `no summary: ${brief(error.message)}`,
+  run_finished: ({ status, error }) =>
+    `run ended: ${status}${error === null ? '' : `: ${brief(error.message)}`}`,
+};
 
 const BRIEF_CHARS = 120;
 

@@ -1,6 +1,6 @@
 /** One line about an event, for a person who follows; undefined where there is nothing to say. */
 import type { EventOf, SessionEvent } from '../domain/event.ts';
-import { clip, oneLine, plural } from './text.ts';
+import { clip, count, oneLine, plural } from './text.ts';
 import type { Styles } from './style.ts';
 import { duration } from './time.ts';
 
@@ -46,6 +46,21 @@ const LINES: Lines = {
     return styles.dim(clip(`  ${words} by ${oneLine(event.by)}${reason}`, columns));
   },
   interrupt_requested: (event, { styles }) => styles.warn(`! interrupted by ${oneLine(event.by)}`),
+  compaction_requested: (event, { columns, styles }) =>
+    styles.dim(clip(`- a summary was asked for by ${oneLine(event.by)}`, columns)),
+  context_full: (event, { columns, styles }) => {
+    const size = event.tokens === null ? 'more than the model takes' : `${count(event.tokens)} tokens`;
+    return styles.dim(
+      clip(`- the context has grown to ${size} (window ${count(event.window)}): summarising`, columns),
+    );
+  },
+  summary_created: (event, { columns, styles }) => {
+    const { through_seq, tokens_before, tokens_after } = event;
+    const sizes = `${count(tokens_before)} -> ${count(tokens_after)} tokens`;
+    return styles.dim(clip(`- events up to ${through_seq} are summarised, ${sizes}`, columns));
+  },
+  compaction_failed: (event, { columns, styles }) =>
+    styles.warn(clip(`! no summary: ${oneLine(event.error.message)}`, columns)),
   run_finished: (event, { styles }) =>
     event.status === 'interrupted' ? styles.warn('! the run was interrupted') : undefined,
   workspace_missing: (event, { columns, styles }) =>

@@ -24,11 +24,22 @@ export function factsLines(facts: KnownFacts, columns: number, styles: Styles, n
           cut(`model      ${settings.model} (${settings.api})`),
           cut(`approval   ${settings.approval}; on interrupt: ${settings.on_interrupt}`),
           cut(`tokens     ${count(usage.input_tokens)} in, ${count(usage.output_tokens)} out`),
+          cut(`context    ${contextWords(facts)}`),
         ]),
     ...(facts.queued > 0 ? [cut(`queued     ${plural(facts.queued, 'message')}`)] : []),
     ...runLines(facts, now).map((line) => cut(line)),
     ...callLines(facts).map((line) => styles.warn(cut(line))),
   ];
+}
+
+function contextWords({ context }: KnownFacts): string {
+  const { tokens, window, summary_through_seq, compacting } = context;
+  const used = tokens === 0 ? '' : `${count(tokens)} of `;
+  return [
+    `${used}${count(window)} tokens`,
+    ...(summary_through_seq === null ? [] : [`events up to ${summary_through_seq} summarised`]),
+    ...(compacting ? ['a summary is being made'] : []),
+  ].join(', ');
 }
 
 function runLines({ runs, run_count }: KnownFacts, now: number): string[] {

@@ -82,6 +82,7 @@ export interface SessionSignals {
   complete: [];
   archive: [];
   reopen: [];
+  compact: [{ by: string }];
 }
 
 /** A page of events in order, each seq once. */

@@ -37,11 +37,7 @@ export function installHandlers(machine: SessionMachine, running: Interruptible)
   });
 
   on(machine, 'message', (message) => acceptMessage(machine, message));
-  on(machine, 'interrupt', ({ by }) => {
-    if (machine.state.run === null || machine.state.run.interrupted_by !== null) return;
-    machine.emit({ type: 'interrupt_requested', by });
-    running.onInterrupt();
-  });
+  on(machine, 'interrupt', ({ by }) => interrupt(machine, running, by));
   on(machine, 'decide', (decision) => decide(machine, decision));
   on(machine, 'resolve', (resolution) => resolve(machine, resolution));
   on(machine, 'rebind', ({ workspace, by }) => {
@@ -63,6 +59,19 @@ export function installHandlers(machine: SessionMachine, running: Interruptible)
     if (machine.state.status !== 'archived') machine.emit({ type: 'session_archived' });
   });
   on(machine, 'reopen', () => reopen(machine));
+  on(machine, 'compact', ({ by }) => {
+    const { compaction_requested, status } = machine.state;
+    if (!compaction_requested && status !== 'archived') machine.emit({ type: 'compaction_requested', by });
+  });
+}
+
+/** Between runs there is one thing that can be interrupted: a summary that somebody asked for. */
+function interrupt(machine: SessionMachine, running: Interruptible, by: string): void {
+  const { run, compaction_requested } = machine.state;
+  if (run === null && compaction_requested) running.onInterrupt();
+  if (run === null || run.interrupted_by !== null) return;
+  machine.emit({ type: 'interrupt_requested', by });
+  running.onInterrupt();
 }
 
 function on<Name extends keyof SessionSignals>(

@@ -4,7 +4,7 @@
  */
 import { workflowInfo } from '@temporalio/workflow';
 import type { EventBody, SessionEvent } from '../domain/event.ts';
-import { applyEvent } from '../domain/fold.ts';
+import { applyEvent, upgradeState } from '../domain/fold.ts';
 import {
   HOST_PATIENCE_MS,
   PAGE_MAX_BYTES,
@@ -32,7 +32,7 @@ export class SessionMachine {
   constructor(input: SessionInput) {
     this.roll_over = input.roll_over ?? {};
     this.host_patience_ms = input.host_patience_ms ?? HOST_PATIENCE_MS;
-    this.base = input.kind === 'new' ? null : input.state;
+    this.base = input.kind === 'new' ? null : upgradeState(input.state);
     this.segment = input.kind === 'new' ? 1 : input.segment;
     this.events = input.kind === 'continued' ? [...input.events] : [];
     this.state = this.events.reduce(applyEvent, this.base) as SessionState;

@@ -1,10 +1,13 @@
 /** Performs one decision and emits what came of it. */
+import { patched } from '@temporalio/workflow';
 import type { CallModelResult, CheckedCall } from '../activities/contract.ts';
+import { contextWindow } from '../domain/contextWindow.ts';
 import type { ModelToolCall } from '../domain/model.ts';
 import { operationId, runId } from '../domain/ids.ts';
 import type { Decision, Settlement } from '../domain/step.ts';
 import { isInterrupt, isLoss, runErrorOf, typeOf } from './failures.ts';
 import type { SessionMachine } from './machine.ts';
+import { compact } from './compact.ts';
 import { attachTools, reconcileTools, runTools } from './performTools.ts';
 import { onHost } from './onHost.ts';
 import { modelActivities } from './proxies.ts';
@@ -32,6 +35,7 @@ const PERFORMERS: Performers = {
   },
   load_project: loadProject,
   call_model: callModel,
+  compact: async (machine, action) => compact(machine, action),
   request_approval: (machine, { calls }) => {
     for (const { call_id } of calls) machine.emit({ type: 'approval_requested', call_id });
   },
@@ -76,20 +80,40 @@ async function callModel(
   machine: SessionMachine,
   action: Extract<Action, { do: 'call_model' }>,
 ): Promise<void> {
-  const { operation_id, through_seq } = action;
+  const { do: _, ...call } = action;
   const { session_id, settings } = machine.state;
+  const { operation_id, through_seq } = call;
   machine.emit({ type: 'model_called', operation_id, model: settings.model, through_seq });
   try {
     const reply = await modelActivities.callModel.executeWithOptions({ summary: settings.model }, [
-      { session_id, operation_id, through_seq },
+      { session_id, ...call },
     ]);
-    record(machine, operation_id, reply);
+    if ('context_full' in reply)
+      machine.emit({ type: 'context_full', operation_id, ...reply.context_full, by: 'count' });
+    else record(machine, operation_id, reply);
   } catch (error) {
-    // Interrupted: nextStep ends the run, also where the worker was lost before it could say that it stopped.
-    const interrupted = isInterrupt(error) || machine.state.run?.interrupted_by != null;
-    if (!interrupted) finishRun(machine, 'failed', isLoss(error) ? LOST_AT_MODEL : runErrorOf(error));
+    recordModelFailure(machine, action, error);
   }
 }
+
+function recordModelFailure(
+  machine: SessionMachine,
+  { operation_id, unchecked }: Extract<Action, { do: 'call_model' }>,
+  error: unknown,
+): void {
+  const { run, settings } = machine.state;
+  // Interrupted: nextStep ends the run, also where the worker was lost before it could say that it stopped.
+  if (isInterrupt(error) || run?.interrupted_by != null) return;
+  if (typeOf(error) === 'model.context_too_long' && unchecked === undefined && patched(COMPACTION)) {
+    const window = contextWindow(settings);
+    machine.emit({ type: 'context_full', operation_id, tokens: null, window, by: 'provider' });
+    return;
+  }
+  finishRun(machine, 'failed', isLoss(error) ? LOST_AT_MODEL : runErrorOf(error));
+}
+
+/** Sessions of before it failed where they now summarise. */
+const COMPACTION = 'compaction';
 
 /** All attempts of a model call are used up, the last by a lost worker: a crash loop, and no fault of the model's. */
 const LOST_AT_MODEL = {

@@ -1,10 +1,12 @@
 import * as fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { cutsOf, isVisible, keptBeside } from '../../src/domain/compaction.ts';
 import { buildContext } from '../../src/domain/context.ts';
 import { NEVER_BEGUN } from '../../src/domain/evidence.ts';
 import type { EventOf, SessionEvent } from '../../src/domain/event.ts';
 import type { ContextMessage } from '../../src/domain/model.ts';
 import { anyEvents } from './support/anyEvents.ts';
+import type { SessionState } from '../../src/domain/session.ts';
 import { stateOf } from './support/events.ts';
 import { freeze } from './support/freeze.ts';
 import { Simulation } from './support/simulation.ts';
@@ -71,7 +73,11 @@ test('what a crash left unknown is told in the recovery block of the next call a
         onEvent: (_, event) => ledger.add(event),
         onDecision: ({ state, events }, decision) => {
           if (decision.do !== 'call_model') return;
-          expect(namedInBlock(buildContext(state, events)).toSorted()).toEqual(ledger.untold().toSorted());
+          const messages = buildContext(state, events);
+          expect(namedInBlock(messages, '<recovery>').toSorted()).toEqual(ledger.untold().toSorted());
+          const { summary, uncertain } = state;
+          const covered = uncertain.filter(({ seq }) => summary !== null && seq <= summary.seq);
+          expect(namedInBlock(messages, '<summary>')).toEqual(covered.map(({ call_id }) => call_id));
         },
       });
       session.run();
@@ -102,6 +108,42 @@ test('each call is told with what its result or its recovery said last, or that 
   );
 });
 
+test('whatever a summary covers, what follows it is word for word the end of the whole conversation', () => {
+  let cuts = 0;
+  fc.assert(
+    fc.property(tape, settings, (numbers, chosen) => {
+      const session = new Simulation(numbers, chosen, {
+        onDecision: ({ state, events }, decision) => {
+          if (decision.do !== 'call_model' && decision.do !== 'compact') return;
+          const visible = events.filter((event) => isVisible(state.summary, event));
+          const whole = conversation(state, events);
+          for (const { through_seq } of cutsOf(state, visible, () => 1)) {
+            cuts += 1;
+            const rest = conversation(summarised(state, visible, through_seq), events);
+            expect(rest).toEqual(whole.slice(whole.length - rest.length));
+          }
+        },
+      });
+      session.run();
+    }),
+    { numRuns: 500 },
+  );
+  expect(cuts).toBeGreaterThan(1_000);
+});
+
+/** Without what stands around it: the system message, the summary, the recovery block. */
+function conversation(state: SessionState, events: readonly SessionEvent[]): ContextMessage[] {
+  return buildContext(state, events).filter(
+    ({ role, text }) => role !== 'system' && !text.startsWith('<summary>') && !text.startsWith('<recovery>'),
+  );
+}
+
+function summarised(state: SessionState, visible: SessionEvent[], through_seq: number): SessionState {
+  const kept = keptBeside(state, visible, through_seq);
+  const sizes = { tokens_before: 2, tokens_after: 1, usage: null };
+  return { ...state, summary: { seq: state.seq + 1, through_seq, text: 'summary', ...kept, ...sizes } };
+}
+
 /** Which messages an event takes from the queue. */
 function taken(
   queue: readonly { message_id: string; delivery: string; seq: number }[],
@@ -115,16 +157,21 @@ function taken(
     .map(({ message_id }) => message_id);
 }
 
+/** In the conversation, or word for word beside the summary. */
 function saidByUser(messages: ContextMessage[]): string[] {
   return messages
-    .filter(({ role, text }) => role === 'user' && text.startsWith('message '))
-    .map(({ text }) => text);
+    .filter(({ role }) => role === 'user')
+    .flatMap(({ text }) => {
+      if (!text.startsWith('<summary>')) return text.startsWith('message ') ? [text] : [];
+      return [...text.matchAll(/<message>(.*)<\/message>/g)].map(([, said]) => said ?? '');
+    });
 }
 
-function namedInBlock(messages: ContextMessage[]): string[] {
-  const blocks = messages.filter(({ role, text }) => role === 'user' && text.startsWith('<recovery>'));
+function namedInBlock(messages: ContextMessage[], tag: '<recovery>' | '<summary>'): string[] {
+  const blocks = messages.filter(({ role, text }) => role === 'user' && text.startsWith(tag));
   expect(blocks.length).toBeLessThanOrEqual(1);
-  expect(blocks.every((block) => block === messages.at(-1))).toBe(true);
+  const place = tag === '<recovery>' ? messages.at(-1) : messages[1];
+  expect(blocks.every((block) => block === place)).toBe(true);
   return [...(blocks[0]?.text ?? '').matchAll(/^- call (\S+) /gm)].map(([, call_id]) => call_id ?? '');
 }
 
@@ -138,6 +185,9 @@ class Ledger {
       this.#told = this.#told.filter(({ operation_id }) => operation_id !== event.operation_id);
       if (event.by === 'user' || event.status === 'unknown') this.#told.push(event);
     }
+    // The summary has been told of them, and lists what is still open.
+    if (event.type === 'summary_created')
+      this.#told = this.#told.filter(({ seq }) => seq > event.through_seq);
     if (event.type === 'model_called') this.#sending = [...this.#told];
     if (event.type === 'assistant_message')
       this.#told = this.#told.filter((recovery) => !this.#sending.includes(recovery));

@@ -57,6 +57,7 @@ test('sessions come through every decision, so that what is said of all is said 
     'attach',
     'call_model',
     'close',
+    'compact',
     'finish_run',
     'load_project',
     'reconcile',

@@ -87,6 +87,7 @@ const facts: KnownFacts = {
   pending_approvals: [{ call_id: 'c2', operation_id: 'o2', tool: 'bash', target: 'rm -rf build' }],
   current_calls: [],
   usage: { ...NO_USAGE, input_tokens: 12_345 },
+  context: { tokens: 0, window: 128_000, summary_through_seq: null, compactions: 0, compacting: false },
   last_seq: 9,
 };
 

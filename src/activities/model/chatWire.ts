@@ -14,7 +14,7 @@ export function toChatRequest(input: WireInput): ChatCompletionCreateParamsStrea
   return {
     model: input.model,
     messages: chatMessages(input),
-    ...(input.tools.length === 0 ? {} : { tools: chatTools(input) }),
+    ...(input.tools.length === 0 ? {} : { tools: chatTools(input), ...toolChoice(input) }),
     stream: true,
     stream_options: { include_usage: true },
     ...outputLimit(input),
@@ -98,4 +98,8 @@ function messageFields(item: unknown): object {
 function callFields(reasoning: unknown[], index: number): object {
   const own = reasoning.map(asRecord).find(({ call }) => call === index);
   return asRecord(own?.['fields']);
+}
+
+function toolChoice({ tool_choice }: WireInput): { tool_choice?: 'none' } {
+  return tool_choice === undefined ? {} : { tool_choice };
 }

@@ -10,6 +10,7 @@ const OPTIONAL: readonly { name: string; named: RegExp }[] = [
   { name: 'stream_options', named: /stream_options/i },
   // "Encrypted content is not supported with this model." (OpenAI's models that don't reason)
   { name: 'include', named: /encrypted.content|\binclude\b/i },
+  { name: 'tool_choice', named: /tool_choice/i },
   { name: 'store', named: /["'`[.]store\b|^store\b|\bstore: /i },
 ];
 

@@ -13,12 +13,17 @@ export interface ModelRequest {
   tools: ToolDefinition[];
   /** Sent as `Idempotency-Key`: the same on every retry. */
   operation_id: string;
+  /** `none`: the tools are named only for the calls that are in the conversation. */
+  tool_choice?: 'none';
   /** Default: the provider's own limit. */
   max_output_tokens?: number;
 }
 
 /** What decides the bytes of the conversation on the wire. */
-export type WireInput = Pick<ModelRequest, 'base_url' | 'model' | 'messages' | 'tools' | 'max_output_tokens'>;
+export type WireInput = Pick<
+  ModelRequest,
+  'base_url' | 'model' | 'messages' | 'tools' | 'tool_choice' | 'max_output_tokens'
+>;
 
 /** A piece of a reply for live clients. It is shown and forgotten: the reply itself is what counts. */
 export interface ModelDelta {

@@ -22,7 +22,7 @@ export function toResponsesRequest(input: WireInput): ResponseCreateParamsStream
   return {
     model: input.model,
     input: responsesInput(input),
-    ...(input.tools.length === 0 ? {} : { tools: responsesTools(input) }),
+    ...(input.tools.length === 0 ? {} : { tools: responsesTools(input), ...toolChoice(input) }),
     stream: true,
     store: false,
     include: ['reasoning.encrypted_content'],
@@ -117,4 +117,8 @@ function callItem(call: ModelToolCall | undefined): ResponseFunctionToolCall | u
 function canReturn(item: JsonRecord): boolean {
   const content = item['content'];
   return asText(item['encrypted_content']) !== '' || (Array.isArray(content) && content.length > 0);
+}
+
+function toolChoice({ tool_choice }: WireInput): { tool_choice?: 'none' } {
+  return tool_choice === undefined ? {} : { tool_choice };
 }

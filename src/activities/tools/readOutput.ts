@@ -34,7 +34,7 @@ export const readOutput = defineTool<Args>({
 });
 
 async function run(args: Args, context: ToolContext): Promise<ToolOutcome> {
-  const stored = context.findOutput(args.call_id);
+  const stored = await context.findOutput(args.call_id);
   if (!stored) {
     throw new Refusal(
       `This session has no finished call ${JSON.stringify(args.call_id.slice(0, 200))}. ` +

@@ -29,7 +29,7 @@ export interface ToolContext {
   /** The background commands of this session. */
   jobs: SessionJobs;
   /** The whole output of an earlier call of this session. */
-  findOutput: (call_id: string) => StoredOutput | undefined;
+  findOutput: (call_id: string) => Promise<StoredOutput | undefined>;
 }
 
 /** An earlier result, as far as read_output needs it. */

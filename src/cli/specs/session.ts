@@ -104,4 +104,11 @@ export const SESSION_COMMANDS: CommandSpec[] = [
     options: json,
     load: async () => (await import('../commands/contextCommand.ts')).context,
   },
+  {
+    name: 'compact',
+    summary: 'put a summary in the place of the older conversation; the events stay',
+    args: [ID],
+    options: json,
+    load: async () => (await import('../commands/compact.ts')).compact,
+  },
 ];

@@ -34,7 +34,7 @@ export function contextAt(
     seenVersion: () => undefined,
     httpRules: () => Promise.resolve({ allow: [], file: '/home/holdfast.json' }),
     jobs: new SessionJobs(journal, 's'),
-    findOutput: () => undefined,
+    findOutput: async () => undefined,
     ...changes,
   };
 }

@@ -86,7 +86,7 @@ export class Sandbox {
       seenVersion: (path) => this.seen.get(path),
       httpRules: () => Promise.resolve({ allow: [], file: '/home/holdfast.json' }),
       jobs: new SessionJobs(this.journal, 'session'),
-      findOutput: (call_id) => this.outputs.get(call_id),
+      findOutput: async (call_id) => this.outputs.get(call_id),
       ...overrides,
     };
   }

@@ -35,7 +35,7 @@ const context: ToolContext = {
   seenVersion: (path) => versions[path],
   httpRules: () => Promise.resolve({ allow: [], file: '' }),
   jobs: new SessionJobs(new Journal(`${root}/journal`), 'session'),
-  findOutput: () => undefined,
+  findOutput: async () => undefined,
 };
 
 const tool = [writeFile, editFile, applyPatch].find((candidate) => candidate.name === name);

@@ -102,6 +102,24 @@ const decided = fc.record({
   decision: fc.constantFrom('approve' as const, 'deny' as const),
   reason: text,
 });
+const summary = fc.record({
+  type: fc.constant('summary_created' as const),
+  operation_id: id,
+  through_seq: seq,
+  text,
+  user_messages: fc.array(text, { maxLength: 2 }),
+  carried: fc.array(seq, { maxLength: 3 }),
+  tokens_before: fc.constant(2),
+  tokens_after: fc.constant(1),
+  usage: fc.constant(null),
+});
+const full = fc.record({
+  type: fc.constant('context_full' as const),
+  operation_id: id,
+  tokens: fc.constantFrom(null, 9),
+  window: fc.constant(10),
+  by: fc.constantFrom('count' as const, 'provider' as const),
+});
 const requested = fc.record({ type: fc.constant('approval_requested' as const), call_id: id });
 
 const WORKSPACE = { host: 'h', path: '/w' };
@@ -115,6 +133,8 @@ const plain = fc.constantFrom<EventBody>(
   { type: 'session_completed' },
   { type: 'session_archived' },
   { type: 'session_reopened' },
+  { type: 'compaction_requested', by: 'ada' },
+  { type: 'compaction_failed', operation_id: 'a', error: { code: 'c', message: 'm', remedy: 'r' } },
 );
 
 const body: fc.Arbitrary<EventBody> = fc.oneof(
@@ -128,6 +148,8 @@ const body: fc.Arbitrary<EventBody> = fc.oneof(
   { weight: 1, arbitrary: runFinished },
   { weight: 1, arbitrary: decided },
   { weight: 1, arbitrary: requested },
+  { weight: 1, arbitrary: summary },
+  { weight: 1, arbitrary: full },
   { weight: 1, arbitrary: plain },
 );
 

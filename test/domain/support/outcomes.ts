@@ -2,6 +2,7 @@
  * How decisions are performed in a simulated session: what workflows/perform.ts and performTools.ts emit is
  * emitted here in the same form, for outcomes that the tape chooses.
  */
+import { cutsOf, isVisible, keptBeside, NOTHING_TO_SUMMARISE } from '../../../src/domain/compaction.ts';
 import type { RecoveryStatus } from '../../../src/domain/event.ts';
 import { operationId, runId } from '../../../src/domain/ids.ts';
 import { NO_USAGE } from '../../../src/domain/model.ts';
@@ -40,6 +41,7 @@ const PERFORMERS: Performers = {
   },
   load_project: loadProject,
   call_model: callModel,
+  compact,
   request_approval: (session, { calls }) => {
     for (const { call_id } of calls) session.emit({ type: 'approval_requested', call_id });
   },
@@ -77,16 +79,39 @@ function loadProject(session: Simulation): void {
 
 function callModel(
   session: Simulation,
-  { operation_id, through_seq }: Extract<Decision, { do: 'call_model' }>,
+  { operation_id, through_seq, unchecked }: Extract<Decision, { do: 'call_model' }>,
 ): void {
   session.emit({ type: 'model_called', operation_id, model: session.state.settings.model, through_seq });
   session.signals();
-  const outcome = session.choose('answer', 'calls', 'calls', 'calls', 'empty', 'failure');
+  const outcome = session.choose('answer', 'calls', 'calls', 'calls', 'empty', 'failure', 'full');
   // The interrupt was faster than the reply.
   if (session.interrupted && session.pick(2) === 1) return;
   const error = { code: 'model.unavailable', message: 'down', remedy: 'wait' };
+  if (outcome === 'full' && !unchecked)
+    return session.emit({ type: 'context_full', operation_id, tokens: 9, window: 10, by: 'count' });
   if (outcome === 'failure') return finish(session, 'failed', error);
   reply(session, operation_id, outcome === 'answer' ? `answer ${operation_id}` : '', outcome === 'calls');
+}
+
+/** As workflows/compact.ts; the cut is any that there is, and not the one that would be chosen. */
+function compact(session: Simulation, { operation_id }: Extract<Decision, { do: 'compact' }>): void {
+  const { state, events } = session;
+  const visible = events.filter((event) => isVisible(state.summary, event));
+  const cuts = cutsOf(state, visible, () => 1);
+  const outcome = session.choose('made', 'made', 'made', 'failed');
+  const cut = cuts[session.pick(Math.max(1, cuts.length))];
+  const made = cut === undefined ? undefined : keptBeside(state, visible, cut.through_seq);
+  session.signals();
+  const code = outcome === 'failed' ? 'model.unavailable' : NOTHING_TO_SUMMARISE;
+  if (outcome === 'failed' || cut === undefined || made === undefined)
+    return session.emit({
+      type: 'compaction_failed',
+      operation_id,
+      error: { code, message: '', remedy: '' },
+    });
+  const { through_seq } = cut;
+  const sizes = { tokens_before: 2, tokens_after: 1, usage: null };
+  session.emit({ type: 'summary_created', operation_id, through_seq, text: 'summary', ...made, ...sizes });
 }
 
 /** As `record` of workflows/perform.ts. */

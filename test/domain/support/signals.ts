@@ -66,8 +66,10 @@ function configure(session: Simulation): void {
 }
 
 function others(session: Simulation): void {
-  const what = session.choose('full', 'rename', 'complete', 'archive', 'reopen', 'rebind');
+  const what = session.choose('full', 'compact', 'rename', 'complete', 'archive', 'reopen', 'rebind');
   if (what === 'full') session.full = true;
+  if (what === 'compact' && !session.state.compaction_requested && session.state.status !== 'archived')
+    session.emit({ type: 'compaction_requested', by: 'ada' });
   if (what === 'rename') session.emit({ type: 'session_renamed', title: 'another' });
   if (what === 'complete' && session.state.status === 'active') session.emit({ type: 'session_completed' });
   if (what === 'archive' && session.state.status !== 'archived') session.emit({ type: 'session_archived' });
