@@ -54,12 +54,15 @@ async function readFrom(
     bytes += part.bytes;
     if (bytes > PART_MAX_BYTES) break;
   }
-  const at = events.at(-1)?.seq ?? from_seq - 1;
-  if (bytes > PART_MAX_BYTES && at < base.seq) return { events, complete: false };
-  // The last one tells the session's own archive from another of its id.
-  const isWhole = at >= base.seq && (events.length === 0 || events.at(-1)?.at === base.updated_at);
-  if (!isWhole) throw new Error(lacking(base, at + 1));
-  return { events, complete: true };
+  const last = events.at(-1);
+  if (from_seq > base.seq || isLastOf(base, last)) return { events, complete: true };
+  if (bytes > PART_MAX_BYTES) return { events, complete: false };
+  throw new Error(lacking(base, last === undefined ? from_seq : last.seq + 1));
+}
+
+/** The last event tells the session's own archive from another of its id. */
+function isLastOf(base: SessionState, event: SessionEvent | undefined): boolean {
+  return event?.seq === base.seq && event.at === base.updated_at;
 }
 
 /** The archived events from `from_seq` to the end of `base`, without gaps, as far as they are there. */
@@ -120,5 +123,5 @@ export function contextOf(view: SessionView, earlier: Earlier): SessionEvent[] {
 }
 
 function lacking({ session_id, seq }: SessionState, from: number): string {
-  return `Expected events ${from} to ${seq} of session ${session_id} in the archive of this host, found others or none. Restore its folder from a backup, or work on the host that has it.`;
+  return `Expected events ${Math.min(from, seq)} to ${seq} of session ${session_id} in the archive of this host, found others or none. Restore its folder from a backup, or work on the host that has it.`;
 }

@@ -117,8 +117,7 @@ export class SessionLog {
     let after_seq = Math.max(0, Math.min(lastSeq(known), through_seq) - 1);
     for (;;) {
       const page = await this.#page(session_id, after_seq, wanted);
-      const next = isRewritten(session, page) ? NOTHING : addPage(session, page);
-      if (next === undefined) throw new Error(gap(session_id, session, page));
+      const next = withPage(session_id, session, page);
       if (lastSeq(next) >= Math.min(through_seq, page.last_seq)) return { ...next, run };
       if (after_seq === lastSeq(session) && lastSeq(next) <= after_seq)
         throw new Error(gap(session_id, next, page));
@@ -137,6 +136,12 @@ export class SessionLog {
 interface Wanted {
   through_seq?: number;
   run?: string | undefined;
+}
+
+function withPage(session_id: string, known: Known, page: AnsweredPage): Known {
+  const next = isRewritten(known, page) ? NOTHING : addPage(known, page);
+  if (next === undefined) throw new Error(gap(session_id, known, page));
+  return next;
 }
 
 function gap(session_id: string, known: Known, page: AnsweredPage): string {

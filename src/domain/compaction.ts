@@ -27,20 +27,19 @@ export function cutsOf(
   events: readonly SessionEvent[],
   tokensOf: (event: SessionEvent) => number,
 ): Cut[] {
+  const first = state.summary?.through_seq ?? 0;
   const last = lastCuttable(state, events);
-  const done = state.summary?.through_seq ?? 0;
   const cuts: Cut[] = [];
   let tokens = 0;
-  let before = 0;
+  const cutAfter = (through_seq: number): void => {
+    const isNew = tokens > (cuts.at(-1)?.tokens ?? 0);
+    if (isNew && through_seq > first && through_seq <= last) cuts.push({ through_seq, tokens });
+  };
   for (const event of events) {
-    const boundary = event.type === 'model_called' || event.type === 'run_started';
-    if (boundary && tokens > before && event.seq - 1 > done && event.seq - 1 <= last) {
-      cuts.push({ through_seq: event.seq - 1, tokens });
-      before = tokens;
-    }
+    if (event.type === 'model_called' || event.type === 'run_started') cutAfter(event.seq - 1);
     tokens += tokensOf(event);
   }
-  if (tokens > before && state.seq > done && state.seq <= last) cuts.push({ through_seq: state.seq, tokens });
+  cutAfter(state.seq);
   return cuts;
 }
 

@@ -7,12 +7,16 @@ import { Context } from '@temporalio/activity';
 import { Client, Connection } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import type {
+  CallModelInput,
   CallModelResult,
   CheckedCall,
+  ContextFull,
   HostActivities,
+  ModelActivities,
+  SummarizeInput,
   ToolInput,
 } from '../../src/activities/contract.ts';
-import type { SessionEvent, SessionSettings } from '../../src/domain/event.ts';
+import type { SessionEvent, SessionSettings, Summary } from '../../src/domain/event.ts';
 import type { SessionFacts } from '../../src/domain/facts.ts';
 import { hostTaskQueue, SESSION_TASK_QUEUE, workflowId } from '../../src/domain/ids.ts';
 import { NO_USAGE } from '../../src/domain/model.ts';
@@ -25,7 +29,12 @@ import { temporaryHome } from './temporaryHome.ts';
 
 interface SessionScript {
   /** By number of the call, from 0. */
-  model: (call: number) => Partial<CallModelResult> | Promise<Partial<CallModelResult>>;
+  model: (
+    call: number,
+    input: CallModelInput,
+  ) => Partial<CallModelResult> | ContextFull | Promise<Partial<CallModelResult> | ContextFull>;
+  /** By number of the summary, from 0. Default: nothing can be summarised. */
+  summarize?: (summary: number, input: SummarizeInput) => Summary | null | Promise<Summary | null>;
   tool?: (input: ToolInput) => ToolOutcome | Promise<ToolOutcome>;
   reconcile?: HostActivities['reconcileTool'];
   attach?: HostActivities['attachTool'];
@@ -126,11 +135,19 @@ async function createWorkers(
     return script;
   };
   const modelCalls = new Map<string, number>();
-  const model = {
-    callModel: async ({ session_id }: { session_id: string }): Promise<CallModelResult> => {
+  const summaries = new Map<string, number>();
+  const model: ModelActivities = {
+    summarize: async (input) => {
+      const summary = summaries.get(input.session_id) ?? 0;
+      summaries.set(input.session_id, summary + 1);
+      return (await scriptOf(input.session_id).summarize?.(summary, input)) ?? null;
+    },
+    callModel: async (input) => {
+      const { session_id } = input;
       const call = modelCalls.get(session_id) ?? 0;
       modelCalls.set(session_id, call + 1);
-      const reply = await scriptOf(session_id).model(call);
+      const reply = await scriptOf(session_id).model(call, input);
+      if ('context_full' in reply) return reply;
       return {
         text: '',
         reasoning: null,
@@ -170,7 +187,7 @@ async function createWorkers(
       identity: 'rig',
       taskQueue: SESSION_TASK_QUEUE,
       workflowBundle: { codePath: await workflowBundle() },
-      activities: model,
+      activities: { ...model },
       maxHeartbeatThrottleInterval: '100ms',
       sinks: { bus: { publish: { fn: () => {} } } },
     }),

@@ -66,16 +66,24 @@ function configure(session: Simulation): void {
 }
 
 function others(session: Simulation): void {
-  const what = session.choose('full', 'compact', 'rename', 'complete', 'archive', 'reopen', 'rebind');
-  if (what === 'full') session.full = true;
-  if (what === 'compact' && !session.state.compaction_requested && session.state.status !== 'archived')
-    session.emit({ type: 'compaction_requested', by: 'ada' });
-  if (what === 'rename') session.emit({ type: 'session_renamed', title: 'another' });
-  if (what === 'complete' && session.state.status === 'active') session.emit({ type: 'session_completed' });
-  if (what === 'archive' && session.state.status !== 'archived') session.emit({ type: 'session_archived' });
-  if (what === 'reopen') reopen(session);
-  if (what === 'rebind')
-    session.emit({ type: 'workspace_rebound', workspace: { host: 'h2', path: '/w2' }, by: 'ada' });
+  const { status, compaction_requested } = session.state;
+  const send = session.choose<() => void>(
+    () => (session.full = true),
+    () => {
+      if (!compaction_requested && status !== 'archived')
+        session.emit({ type: 'compaction_requested', by: 'ada' });
+    },
+    () => session.emit({ type: 'session_renamed', title: 'another' }),
+    () => {
+      if (status === 'active') session.emit({ type: 'session_completed' });
+    },
+    () => {
+      if (status !== 'archived') session.emit({ type: 'session_archived' });
+    },
+    () => reopen(session),
+    () => session.emit({ type: 'workspace_rebound', workspace: { host: 'h2', path: '/w2' }, by: 'ada' }),
+  );
+  send();
 }
 
 function reopen(session: Simulation): void {
