@@ -62,6 +62,8 @@ interface Try {
 
 /** For a step that alone is too large for the model. */
 const SHORTENED_TO_CHARS = [8_000, 2_000, 500];
+/** A summary of less than this share of what should be summarised is not worth a call. */
+const WORTHWHILE_SHARE = 0.1;
 /** Of the window: room for the summary itself and for what the tokenizer gets wrong. */
 const INPUT_SHARE = 0.85;
 
@@ -76,18 +78,17 @@ async function triesFor(view: ContextView, whole: ModelRequest): Promise<Try[]> 
   const all = cutsOf(state, events, (event) => eventTokens(counter, event));
   const cuts = complete ? all : all.filter(({ through_seq }) => through_seq !== state.seq);
   const wanted = complete ? chooseCut(cuts, window) : cuts.at(-1);
-  const [smallest] = cuts;
-  if (wanted === undefined || smallest === undefined) return [];
+  if (wanted === undefined) return [];
+  const smallest = cuts.find(({ tokens }) => tokens >= wanted.tokens * WORTHWHILE_SHARE) ?? wanted;
   const fixed = counter.request({ ...whole, messages: request(view, whole, 0).messages });
   const room = window * INPUT_SHARE - fixed;
-  const fits = cuts.findLast(
-    ({ tokens, through_seq }) => through_seq <= wanted.through_seq && tokens <= room,
-  );
   const halves: Try[] = [];
-  for (let cut: Cut | undefined = fits; cut !== undefined; ) {
+  let limit = room;
+  for (;;) {
+    const cut = cuts.findLast(({ tokens }) => tokens <= Math.min(limit, wanted.tokens));
+    if (cut === undefined || cut.tokens < smallest.tokens) break;
     halves.push({ cut, text_max_chars: null });
-    const half: number = cut.tokens / 2;
-    cut = cut === smallest ? undefined : (cuts.findLast(({ tokens }) => tokens <= half) ?? smallest);
+    limit = cut === smallest ? 0 : Math.max(cut.tokens / 2, smallest.tokens);
   }
   return [...halves, ...SHORTENED_TO_CHARS.map((chars) => ({ cut: smallest, text_max_chars: chars }))];
 }

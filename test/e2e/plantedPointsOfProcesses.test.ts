@@ -13,7 +13,7 @@ import { callTool, say } from '../../src/demo/scriptedTurns.ts';
 import { identifyProcess } from '../../src/host/process.ts';
 import { readStatus } from '../../src/server/installation.ts';
 import { all, checkLog, until, World } from '../support/world.ts';
-import { plant, readIfThere, storyOf, withoutNumbers } from './support/planted.ts';
+import { plant, readIfThere, runnerOf, storyOf, withoutNumbers } from './support/planted.ts';
 
 afterEach(() => {
   vi.unstubAllEnvs();
@@ -220,12 +220,4 @@ async function pidOf(world: World, part: 'worker' | 'supervisor'): Promise<numbe
   const found = (await readStatus(world.home))[part];
   if (found === null) throw new Error(`Expected a ${part}, found none.`);
   return found.pid;
-}
-
-/** The pid of the runner of a session's first command, as soon as the command has begun. */
-async function runnerOf(world: World, id: string): Promise<number> {
-  const gate = join(world.home.journal, id, `${id}.r1.s1.1`, 'gate-1');
-  const pid = await until(async () => /\npid (\d+)\n[^]*\nend\n$/.exec((await readIfThere(gate)) ?? '')?.[1]);
-  await until(async () => (await readIfThere(join(world.workspace, 'log')))?.startsWith('start'));
-  return Number(pid);
 }

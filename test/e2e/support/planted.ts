@@ -3,7 +3,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SessionEvent } from '../../../src/domain/event.ts';
 import type { FaultPoint } from '../../../src/host/faults.ts';
-import type { World } from '../../support/world.ts';
+import { until, type World } from '../../support/world.ts';
 
 /** The first process that reaches `point` is struck; to be called before `world.up` once. */
 export async function plant(
@@ -40,4 +40,12 @@ export function withoutNumbers(text: string): string {
 
 export async function readIfThere(path: string): Promise<string | undefined> {
   return readFile(path, 'utf8').catch(() => undefined);
+}
+
+/** The pid of the runner of a session's first command (or of run `run`'s), as soon as the command has begun. */
+export async function runnerOf(world: World, id: string, run = 1): Promise<number> {
+  const gate = join(world.home.journal, id, `${id}.r${run}.s1.1`, 'gate-1');
+  const pid = await until(async () => /\npid (\d+)\n[^]*\nend\n$/.exec((await readIfThere(gate)) ?? '')?.[1]);
+  await until(async () => (await readIfThere(join(world.workspace, 'log')))?.startsWith('start'));
+  return Number(pid);
 }

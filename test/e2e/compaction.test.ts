@@ -1,0 +1,239 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import type { SeenRequest } from '../../src/demo/scriptedRequest.ts';
+import { scriptByText } from '../../src/demo/scriptedSteps.ts';
+import { callTool, callTools, fail, say } from '../../src/demo/scriptedTurns.ts';
+import { all, checkLog, until, World } from '../support/world.ts';
+import { plant, runnerOf } from './support/planted.ts';
+import { asksForSummary, problemsOf, sizeOf, smallModel } from './support/smallModel.ts';
+
+const WINDOW = 60_000;
+
+/** Calls one tool after the other until there were `count` results since the beginning, then says so. */
+function worker(count: number): (request: SeenRequest) => ReturnType<typeof callTool> {
+  let calls = 0;
+  return () => {
+    calls += 1;
+    return calls > count
+      ? say(`did ${count}`)
+      : callTool('bash', { command: `echo ${calls} >> log; head -c 6000 /dev/zero | tr '\\0' 'x'` });
+  };
+}
+
+function requestsOf(world: World, kind: 'summary' | 'step'): SeenRequest[] {
+  return world.model.requests.filter((request) => asksForSummary(request) === (kind === 'summary'));
+}
+
+test('a run that outgrows the window goes on behind summaries: no step is repeated, the user’s words stay', async () => {
+  await using world = await World.create(smallModel(WINDOW, worker(40)));
+  const id = await world.start('count to forty');
+  expect((await world.wait(id)).code).toBe(0);
+  const events = await world.events(id);
+  checkLog(events);
+  expect((await readFile(join(world.workspace, 'log'), 'utf8')).trim().split('\n')).toHaveLength(40);
+  expect(all(events, 'tool_result')).toHaveLength(40);
+  expect(all(events, 'summary_created').length).toBeGreaterThan(2);
+  expect(all(events, 'run_finished')).toMatchObject([{ status: 'success' }]);
+  for (const request of world.model.requests) expect(problemsOf(request)).toEqual([]);
+  const last = requestsOf(world, 'step').at(-1);
+  expect(last?.messages[1]?.text).toContain('SUMMARY of it');
+  expect(last?.messages[1]?.text).toContain('<message>count to forty</message>');
+  const { context } = await world.facts(id);
+  expect(context).toMatchObject({ compacting: false, summary_through_seq: expect.any(Number) as number });
+});
+
+test('a message that comes while the summary is made is not lost and is answered after the run', async () => {
+  const begun = Promise.withResolvers<void>();
+  const goOn = Promise.withResolvers<void>();
+  const work = worker(12);
+  await using world = await World.create(
+    smallModel(
+      WINDOW,
+      (request) => (request.lastUserText === 'and then?' ? say('then this') : work(request)),
+      async () => {
+        begun.resolve();
+        await goOn.promise;
+        return say('SUMMARY');
+      },
+    ),
+  );
+  const id = await world.start('go');
+  await begun.promise;
+  await world.cli(['send', id, 'and then?']);
+  goOn.resolve();
+  expect((await world.wait(id)).code).toBe(0);
+  const events = await world.events(id);
+  expect(all(events, 'run_finished')).toMatchObject([{ status: 'success' }, { status: 'success' }]);
+  expect(all(events, 'assistant_message').at(-1)?.text).toBe('then this');
+});
+
+test('a message that waits for the run’s end through several summaries comes word for word', async () => {
+  const work = worker(30);
+  const began = Promise.withResolvers<void>();
+  await using world = await World.create(
+    smallModel(WINDOW, (request) => {
+      began.resolve();
+      return request.lastUserText === 'a very old message' ? say('read it') : work(request);
+    }),
+  );
+  const id = await world.start('go');
+  await began.promise;
+  await world.cli(['send', id, 'a very old message']);
+  expect((await world.wait(id)).code).toBe(0);
+  const events = await world.events(id);
+  expect(all(events, 'summary_created').length).toBeGreaterThan(1);
+  expect(all(events, 'assistant_message').at(-1)?.text).toBe('read it');
+});
+
+test.for(['before', 'after'] as const)(
+  'a worker killed %s the summary’s receipt is written: it is paid once more at most, or not at all, and the run goes on',
+  async (moment) => {
+    const begun = Promise.withResolvers<void>();
+    let struck = false;
+    await using world = await World.create(
+      smallModel(WINDOW, worker(10), async () => {
+        if (moment === 'before' && !struck) {
+          struck = true;
+          begun.resolve();
+          return say('SUMMARY', { first_byte_ms: 60_000 });
+        }
+        if (moment === 'after' && !struck) {
+          struck = true;
+          await plant(world, 'after_receipt');
+        }
+        return say('SUMMARY');
+      }),
+    );
+    world.env['HOLDFAST_FAULTS'] = world.beside('faults');
+    const id = await world.start('go');
+    if (moment === 'before') {
+      await begun.promise;
+      await world.kill('worker');
+    }
+    expect((await world.wait(id)).code).toBe(0);
+    const events = await world.events(id);
+    checkLog(events);
+    const summaries = all(events, 'summary_created');
+    const asked = requestsOf(world, 'summary').filter(
+      ({ idempotencyKey }) => idempotencyKey === summaries[0]?.operation_id,
+    );
+    expect(asked).toHaveLength(moment === 'before' ? 2 : 1);
+    expect((await readFile(join(world.workspace, 'log'), 'utf8')).trim().split('\n')).toHaveLength(10);
+  },
+);
+
+test('`compact` twice in a row: the second finds little or nothing to do, and the session goes on as before', async () => {
+  await using world = await World.create(
+    smallModel(
+      WINDOW,
+      scriptByText([
+        {
+          when: 'first',
+          steps: [
+            callTools([
+              { tool: 'bash', args: { command: 'echo a' } },
+              { tool: 'bash', args: { command: 'echo b' } },
+            ]),
+            say('done'),
+          ],
+        },
+        { when: 'second', steps: [callTool('bash', { command: 'echo c' }), say('done again')] },
+      ]),
+    ),
+  );
+  const id = await world.start('first');
+  await world.wait(id);
+  const made = await world.cli(['compact', id]);
+  expect(made.code).toBe(0);
+  expect(made.stderr).toMatch(/events up to \d+ are summarised, [\d,.k]+ -> [\d,.k]+ tokens/);
+  const again = await world.cli(['compact', id, '--json']);
+  expect(again.code).toBe(0);
+  expect(JSON.parse(again.stdout)).toMatchObject({ session_id: id });
+  await world.cli(['send', id, 'second']);
+  expect((await world.wait(id)).code).toBe(0);
+  for (const request of world.model.requests) expect(problemsOf(request)).toEqual([]);
+  expect(all(await world.events(id), 'assistant_message').at(-1)?.text).toBe('done again');
+});
+
+test('a summary is made while the last item is a call without a result: the call is carried and settled later', async () => {
+  await using world = await World.create(
+    smallModel(
+      WINDOW,
+      scriptByText([
+        { when: 'before', steps: [say('hello')] },
+        { when: 'go', steps: [callTool('bash', { command: 'echo start >> log; sleep 600' }), say('never')] },
+        { when: 'and now', steps: [say('I looked')] },
+      ]),
+    ),
+  );
+  const id = await world.start('before', '--on-interrupt', 'wait');
+  await world.wait(id);
+  await world.cli(['send', id, 'go']);
+  await until(async () => readFile(join(world.workspace, 'log'), 'utf8').catch(() => undefined));
+  const runner = await runnerOf(world, id, 2);
+  process.kill(-runner, 'SIGKILL');
+  await world.kill('worker');
+  await until(async () => (await world.facts(id)).run_state === 'interrupted');
+  expect((await world.facts(id)).uncertain).toMatchObject([{ status: 'uncertain' }]);
+  expect((await world.cli(['compact', id])).code).toBe(0);
+  await world.cli(['send', id, 'and now?']);
+  expect((await world.wait(id)).code).toBe(0);
+  const events = await world.events(id);
+  expect(all(events, 'summary_created')).toHaveLength(1);
+  expect(all(events, 'tool_recovery').map(({ status }) => status)).toEqual(['uncertain', 'unknown']);
+  const last = requestsOf(world, 'step').at(-1);
+  expect(problemsOf(last as SeenRequest)).toEqual([]);
+  expect(last?.messages.find(({ role }) => role === 'tool')?.text).toContain('UNKNOWN');
+});
+
+test('file versions survive a summary: an edit of a file that was read before it needs no second reading', async () => {
+  await using world = await World.create(
+    smallModel(
+      WINDOW,
+      scriptByText([
+        { when: 'read', steps: [callTool('read_file', { path: 'a.txt' }), say('read')] },
+        {
+          when: 'edit',
+          steps: [callTool('edit_file', { path: 'a.txt', old_text: 'one', new_text: 'two' }), say('edited')],
+        },
+      ]),
+    ),
+  );
+  await writeFile(join(world.workspace, 'a.txt'), 'one\n');
+  const id = await world.start('read it');
+  await world.wait(id);
+  expect((await world.cli(['compact', id])).code).toBe(0);
+  await world.cli(['send', id, 'edit it']);
+  await world.wait(id);
+  expect(await readFile(join(world.workspace, 'a.txt'), 'utf8')).toBe('two\n');
+});
+
+test('a single step that is larger than the window is summarised with its texts cut', async () => {
+  const big = Array.from({ length: 8 }, () => ({
+    tool: 'bash',
+    args: { command: "head -c 14000 /dev/zero | tr '\\0' 'y'" },
+  }));
+  await using world = await World.create(
+    smallModel(WINDOW, scriptByText([{ when: 'go', steps: [callTools(big), say('done')] }], [say('done')])),
+  );
+  const id = await world.start('go');
+  expect((await world.wait(id)).code).toBe(0);
+  const [summary] = all(await world.events(id), 'summary_created');
+  expect(summary?.notes?.[0]).toContain('were cut for the summary');
+  expect(Math.max(...requestsOf(world, 'step').slice(-1).map(sizeOf))).toBeLessThan(WINDOW);
+});
+
+test('a provider that fails while summarising fails the run with its words; the next message goes on', async () => {
+  let down = true;
+  await using world = await World.create(
+    smallModel(WINDOW, worker(10), () => (down ? fail(401) : say('SUMMARY'))),
+  );
+  const id = await world.start('go');
+  expect((await world.wait(id)).code).toBe(1);
+  expect((await world.facts(id)).runs[0]?.error).toMatchObject({ code: 'model.auth' });
+  down = false;
+  await world.cli(['send', id, 'go on']);
+  expect((await world.wait(id)).code).toBe(0);
+  checkLog(await world.events(id));
+});
