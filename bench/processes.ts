@@ -47,16 +47,19 @@ export async function measureCommand(stage: Stage, ...args: string[]): Promise<R
 
 /** Resident memory now. */
 export async function measureMemory(stage: Stage): Promise<Row[]> {
-  const { worker, server, supervisor } = await readStatus(stage.home);
-  const parts = Object.entries({ worker, server, supervisor });
+  const parts = ['worker', 'server', 'supervisor'] as const;
   return Promise.all(
-    parts.map(async ([name, part]) => ({
-      what: `resident memory, ${name}`,
-      value: part === null ? Number.NaN : await residentMib(part.pid),
-      unit: 'MiB',
-      samples: 1,
-    })),
+    parts.map(async (part) => ({ what: `resident memory, ${part}`, ...(await residentMemory(stage, part)) })),
   );
+}
+
+/** Of one part, now. */
+export async function residentMemory(
+  stage: Stage,
+  part: 'worker' | 'server' | 'supervisor',
+): Promise<Pick<Row, 'value' | 'unit' | 'samples'>> {
+  const found = (await readStatus(stage.home))[part];
+  return { value: found === null ? Number.NaN : await residentMib(found.pid), unit: 'MiB', samples: 1 };
 }
 
 async function residentMib(pid: number): Promise<number> {

@@ -8,6 +8,7 @@ import type { Service } from '../src/client/index.ts';
 import { callTool, say } from '../src/demo/scriptedTurns.ts';
 import { startScriptedModel } from '../src/demo/scriptedModel.ts';
 import type { ScriptedModel } from '../src/demo/scriptedModel.ts';
+import type { SessionSettings } from '../src/domain/event.ts';
 import type { Home } from '../src/host/home.ts';
 import { homeAt, hostId, prepareHome } from '../src/host/home.ts';
 import { ensureUp, takeDown } from '../src/server/installation.ts';
@@ -22,6 +23,8 @@ export interface Stage extends AsyncDisposable {
   service: Service;
   model: ScriptedModel;
   workspace: string;
+  /** Of its sessions: the instant model. */
+  settings: SessionSettings;
   address: string;
   /** Starts a session of `steps` model calls with one tool call each, and returns its id. */
   startSession: (steps: number) => Promise<string>;
@@ -52,17 +55,18 @@ export async function setStage({ withWorker = true } = {}): Promise<Stage> {
     },
   });
   const host = await hostId(home);
+  const settings: SessionSettings = {
+    model: 'instant',
+    api: 'chat',
+    base_url: model.url,
+    approval: 'auto',
+    on_interrupt: 'continue',
+  };
   const start = async (text: string): Promise<string> => {
     const { session_id } = await createSession(service, {
       user_id: 'bench',
       workspace: { host, path: folder },
-      settings: {
-        model: 'instant',
-        api: 'chat',
-        base_url: model.url,
-        approval: 'auto',
-        on_interrupt: 'continue',
-      },
+      settings,
       text,
     });
     return session_id;
@@ -72,6 +76,7 @@ export async function setStage({ withWorker = true } = {}): Promise<Stage> {
     service,
     model,
     workspace: folder,
+    settings,
     address,
     countAnswers: async (number) => {
       const { promise, resolve } = Promise.withResolvers<void>();

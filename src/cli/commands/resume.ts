@@ -84,11 +84,12 @@ async function attach(
   await keepKey(context, await settingsFor(context, options));
   await changeByFlags(service, session_id, options);
   let known = await facts(service, session_id);
+  // Before an archived session is opened again: the archive has it all, and nobody needs to wait for a worker.
+  await showTranscript(context, service, known);
   if (known.status !== 'active') {
     await reopen(service, session_id);
     known = await facts(service, session_id);
   }
-  await showTranscript(context, service, known);
   await sayMissingWorkspace(context, known);
   return chatLoop(context, service, {
     session: { session_id, facts: known },

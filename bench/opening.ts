@@ -1,0 +1,78 @@
+/** A long session opened from its archive: to the first model request, to the first screen, and in memory. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { join } from 'node:path';
+import { newSessionId } from '../src/client/ids.ts';
+import { sendMessage, waitIdle } from '../src/client/index.ts';
+import { hostId } from '../src/host/home.ts';
+import { copyLongSession, writeLongSession } from './longSession.ts';
+import { residentMemory } from './processes.ts';
+import { DIST, type Stage } from './stage.ts';
+import { spread, type Row } from './statistics.ts';
+
+const SIZES = [
+  ['1 MB', 1_000_000],
+  ['100 MB', 100_000_000],
+  ['1 GB', 1_000_000_000],
+] as const;
+/** Each a session of its own, which no worker has ever seen. */
+const OPENINGS = 7;
+
+export async function measureOpening(stage: Stage): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (const [size, bytes] of SIZES) {
+    const ids = await writeSessions(stage, bytes);
+    const requests: number[] = [];
+    const screens: number[] = [];
+    for (const [index, session_id] of ids.entries()) {
+      // Half are opened by a message, the other half by looking at them first.
+      if (index % 2 === 0) requests.push(await firstRequest(stage, session_id));
+      else screens.push(await firstScreen(stage, session_id));
+    }
+    rows.push(
+      ...spread(`session of ${size}, message to model request`, 'ms', requests, 300),
+      ...spread(`session of ${size}, holdfast resume to its screen`, 'ms', screens),
+      { what: `resident memory, worker, after ${size}`, ...(await residentMemory(stage, 'worker')) },
+    );
+  }
+  return rows;
+}
+
+async function writeSessions(stage: Stage, bytes: number): Promise<string[]> {
+  const workspace = { host: await hostId(stage.home), path: stage.workspace };
+  const first = newSessionId();
+  const root = stage.home.archive;
+  await writeLongSession(root, { session_id: first, workspace, settings: stage.settings, bytes });
+  const ids = Array.from({ length: OPENINGS * 2 - 1 }, () => newSessionId());
+  for (const id of ids) await copyLongSession(root, first, id);
+  return [first, ...ids];
+}
+
+async function firstRequest(stage: Stage, session_id: string): Promise<number> {
+  stage.model.requests.length = 0;
+  const start = Date.now();
+  await sendMessage(stage.service, session_id, { text: '0 steps' });
+  await waitIdle(stage.service, session_id, { signal: new AbortController().signal });
+  const [request] = stage.model.requests;
+  if (request === undefined) throw new Error('Expected a model request, found none.');
+  return Date.parse(request.at) - start;
+}
+
+/** From the start of the process until the end of the transcript is on the screen. */
+async function firstScreen(stage: Stage, session_id: string): Promise<number> {
+  const start = performance.now();
+  const child = spawn(process.execPath, [join(DIST, 'cli/main.js'), 'resume', session_id], {
+    env: { ...process.env, HOLDFAST_HOME: stage.home.root, NO_COLOR: '1' },
+    stdio: ['pipe', 'pipe', 'ignore'],
+  });
+  let seen = '';
+  for await (const text of child.stdout.setEncoding('utf8') as AsyncIterable<string>) {
+    seen += text;
+    if (seen.includes('archived')) break;
+  }
+  const took = performance.now() - start;
+  child.kill('SIGKILL');
+  if (child.exitCode === null) await once(child, 'exit');
+  if (!seen.includes('archived')) throw new Error(`Expected the transcript to its end, found: ${seen}`);
+  return took;
+}
