@@ -6,7 +6,7 @@ import { scriptByText } from '../../src/demo/scriptedSteps.ts';
 import { callTool, callTools, fail, say } from '../../src/demo/scriptedTurns.ts';
 import { all, checkLog, until, World } from '../support/world.ts';
 import { plant, runnerOf } from './support/planted.ts';
-import { asksForSummary, problemsOf, sizeOf, smallModel } from './support/smallModel.ts';
+import { asksForSummary, problemsOf, sizeOf, smallModel } from '../../src/demo/smallModel.ts';
 
 const WINDOW = 60_000;
 

@@ -1,7 +1,7 @@
 /** A scripted model with a small window: what is larger is refused as OpenAI does it, and summaries are written. */
-import type { Script } from '../../../src/demo/scriptedModel.ts';
-import type { SeenRequest } from '../../../src/demo/scriptedRequest.ts';
-import { fail, say, type ScriptedTurn } from '../../../src/demo/scriptedTurns.ts';
+import type { Script } from './scriptedModel.ts';
+import type { SeenRequest } from './scriptedRequest.ts';
+import { fail, say, type ScriptedTurn } from './scriptedTurns.ts';
 
 /** Wraps a script: `window_chars` of the conversation's JSON are taken. `summary` answers what asks for one. */
 export function smallModel(
