@@ -34,7 +34,8 @@ function asHoldfastError(error: unknown): HoldfastError {
   if (error instanceof HoldfastError) return error;
   const message = error instanceof Error ? error.message : String(error);
   if (error instanceof Error && 'remedy' in error && typeof error.remedy === 'string') {
-    return new HoldfastError('settings', message, error.remedy);
+    const code = 'code' in error && typeof error.code === 'string' ? error.code : 'settings';
+    return new HoldfastError(code, message, error.remedy);
   }
   return new HoldfastError(
     'internal',

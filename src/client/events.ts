@@ -76,6 +76,7 @@ async function isClosed(service: Service, session_id: string): Promise<boolean> 
   return status.name === 'COMPLETED';
 }
 
+/** The archive's events after one seq through another, a segment at a time. */
 async function* archived(
   service: Service,
   session_id: string,
@@ -83,9 +84,8 @@ async function* archived(
   through: number,
 ): AsyncGenerator<SessionEvent> {
   let at = after;
-  for (const manifest of await service.archive.manifests(session_id, after)) {
-    if (manifest.through_seq <= at) continue;
-    if (manifest.from_seq > at + 1) break;
+  for await (const manifest of service.archive.from(session_id, after + 1)) {
+    if (manifest.from_seq > at + 1) throw archiveGap(session_id, at + 1, manifest.from_seq - 1);
     for (const event of await service.archive.read(manifest)) {
       if (event.seq <= at || event.seq > through) continue;
       yield event;
@@ -93,14 +93,14 @@ async function* archived(
     }
     if (at >= through) return;
   }
-  if (at < through) throw archiveGap(session_id, at + 1, through);
+  throw archiveGap(session_id, at + 1, through);
 }
 
 function archiveGap(session_id: string, from: number, through: number): HoldfastError {
   return new HoldfastError(
     'archive.gap',
     `Expected events ${from} to ${through} of session ${session_id} in this home's archive, found none.`,
-    "Ask from the session's host, or with its HOLDFAST_HOME; `--from` skips what is missing.",
+    `Ask from the session's host, or with its HOLDFAST_HOME; \`--from ${through + 1}\` skips what is missing.`,
     EXIT.usage,
   );
 }

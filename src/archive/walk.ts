@@ -1,0 +1,78 @@
+/**
+ * Ways through a session's manifests, one at a time: each carries a whole state, so those of a long session
+ * would not fit in memory together. Segments ascend in seq, so where to begin is found by halving.
+ */
+import { readManifest, segmentNumbers, type SegmentManifest } from './manifest.ts';
+
+/** In order, from the segment that holds event `seq`, or the first one after it. */
+export async function* walkFrom(
+  root: string,
+  session_id: string,
+  seq: number,
+): AsyncGenerator<SegmentManifest> {
+  const numbers = await segmentNumbers(root, session_id);
+  const { holder, low } = await find(root, session_id, numbers, seq);
+  for (const number of numbers.slice(holder ?? low)) yield readManifest(root, session_id, number);
+}
+
+/** Newest first, from the segment that holds the event before `before_seq`, or the last one before it. */
+export async function* walkBack(
+  root: string,
+  session_id: string,
+  before_seq: number,
+): AsyncGenerator<SegmentManifest> {
+  const numbers = await segmentNumbers(root, session_id);
+  const { holder, high } = await find(root, session_id, numbers, before_seq - 1);
+  const end = holder === undefined ? high : holder + 1;
+  for (const number of numbers.slice(0, end).toReversed()) yield readManifest(root, session_id, number);
+}
+
+/**
+ * The index of the segment that holds an event. Without one, those below `low` end before the event and those
+ * from `high` on begin after it; between the two are only segments whose manifests can't be read.
+ */
+interface Place {
+  holder?: number;
+  low: number;
+  high: number;
+}
+
+async function find(root: string, session_id: string, numbers: number[], seq: number): Promise<Place> {
+  let [low, high] = [0, numbers.length];
+  while (low < high) {
+    const probe = await readNear(root, session_id, numbers, { low, high });
+    if (probe === undefined) break;
+    const { index, manifest } = probe;
+    if (manifest.through_seq < seq) low = index + 1;
+    else if (manifest.from_seq > seq) high = index;
+    else return { holder: index, low, high };
+  }
+  return { low, high };
+}
+
+interface Probe {
+  index: number;
+  manifest: SegmentManifest;
+}
+
+/**
+ * The manifest in the middle between two indexes, or else the next one that can be read. Why one can't is not
+ * asked here: whoever needs that very segment reads it again and is told.
+ */
+async function readNear(
+  root: string,
+  session_id: string,
+  numbers: number[],
+  { low, high }: { low: number; high: number },
+): Promise<Probe | undefined> {
+  const middle = Math.floor((low + high) / 2);
+  const indexes = Array.from(
+    { length: high - low },
+    (_, step) => low + ((middle - low + step) % (high - low)),
+  );
+  for (const index of indexes) {
+    const manifest = await readManifest(root, session_id, numbers[index] ?? 0).catch(() => undefined);
+    if (manifest !== undefined) return { index, manifest };
+  }
+  return undefined;
+}
