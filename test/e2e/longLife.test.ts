@@ -1,12 +1,11 @@
 import { open, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { createSession } from '../../src/client/create.ts';
 import { connect } from '../../src/client/service.ts';
 import type { Service } from '../../src/client/service.ts';
 import { callTool, say } from '../../src/demo/scriptedTurns.ts';
-import { hostId } from '../../src/host/home.ts';
-import { all, checkLog, until, World } from '../support/world.ts';
+import { all, checkLog, World } from '../support/world.ts';
+import { startSession } from './support/rollingSession.ts';
 import { forgetRuns } from './support/temporalRuns.ts';
 
 /** Of the first turn; each is a few of Temporal's events. */
@@ -24,19 +23,7 @@ async function longSession(): Promise<{ world: World; service: Service; id: stri
   await writeFile(join(world.workspace, 'a.txt'), 'line\n'.repeat(STEPS));
   await world.up();
   const service = await connect(world.home, world.env);
-  const { session_id: id } = await createSession(service, {
-    user_id: 'test',
-    workspace: { host: await hostId(world.home), path: world.workspace },
-    settings: {
-      model: 'scripted',
-      api: 'chat',
-      base_url: world.model.url,
-      approval: 'auto',
-      on_interrupt: 'continue',
-    },
-    text: 'go',
-    roll_over: { history_events: ROLL_OVER_EVENTS },
-  });
+  const id = await startSession(world, { history_events: ROLL_OVER_EVENTS });
   expect((await world.wait(id)).code).toBe(0);
   return {
     world,

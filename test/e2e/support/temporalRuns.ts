@@ -28,25 +28,25 @@ export async function forgetRuns(
 
 /** Newest first: each run names the one that it continues. */
 async function runsOf(service: Service, session_id: string): Promise<string[]> {
+  const { runId } = await service.call(async (client) =>
+    client.workflow.getHandle(workflowId(session_id)).describe(),
+  );
   const runs: string[] = [];
-  for (let runId: string | undefined; ; ) {
-    const { raw } = await service.call(async (client) =>
-      client.workflow.getHandle(workflowId(session_id), runId).describe(),
-    );
-    const found = raw.workflowExecutionInfo?.execution?.runId;
-    if (!found) return runs;
-    runs.push(found);
-    const history = await service.call(async (client) =>
-      client.workflowService.getWorkflowExecutionHistory({
-        namespace: service.endpoint.namespace,
-        execution: { workflowId: workflowId(session_id), runId: found },
-        maximumPageSize: 1,
-      }),
-    );
-    const started = history.history?.events?.[0]?.workflowExecutionStartedEventAttributes;
-    runId = started?.continuedExecutionRunId || undefined;
-    if (runId === undefined) return runs;
-  }
+  for (let run: string | undefined = runId; run; run = await runBefore(service, session_id, run))
+    runs.push(run);
+  return runs;
+}
+
+async function runBefore(service: Service, session_id: string, runId: string): Promise<string | undefined> {
+  const { history } = await service.call(async (client) =>
+    client.workflowService.getWorkflowExecutionHistory({
+      namespace: service.endpoint.namespace,
+      execution: { workflowId: workflowId(session_id), runId },
+      maximumPageSize: 1,
+    }),
+  );
+  const started = history?.events?.[0]?.workflowExecutionStartedEventAttributes;
+  return started?.continuedExecutionRunId ?? undefined;
 }
 
 async function isForgotten(service: Service, session_id: string, runId: string): Promise<boolean> {
