@@ -93,6 +93,7 @@ test('only the user can read the archive', async () => {
 test('a session without an archive has no segments', async () => {
   expect(await manifests()).toEqual([]);
   expect(await archive.last(SESSION_ID)).toBeUndefined();
+  expect(await archive.has(SESSION_ID)).toBe(false);
 });
 
 test('a segment counts only with its manifest, so a write that was killed half-way is not there', async () => {
@@ -223,6 +224,10 @@ describe.each<Damage>([
       expect.objectContaining({ name: 'DamagedSegment', message: expect.stringContaining(file(2, 'json')) }),
     );
     expect((await archive.last(SESSION_ID))?.segment).toBe(3);
+    await damage(file(3, 'json'));
+    expect(await archive.has(SESSION_ID)).toBe(true);
+    await expect(archive.last(SESSION_ID)).rejects.toThrow(file(3, 'json'));
+    await write(3, 21, 30);
     const later = await manifests(21);
     expect(await Promise.all(later.map(async (each) => archive.read(each)))).toEqual([eventsOf(21, 30)]);
   });

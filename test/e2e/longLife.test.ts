@@ -109,6 +109,10 @@ test('a damaged segment is named by `events`, which reads on behind it; `show` a
     code: 0,
     stdout: 'answer 2\n',
   });
+  // The transcript says what it can't show, and the conversation goes on.
+  const chat = await world.cli(['resume', id], { input: 'and in a chat?\n' });
+  expect(chat.stdout).toContain(path);
+  expect(chat.stdout).toContain('answer 3');
 }, 120_000);
 
 async function flipByte(path: string, position: number): Promise<void> {
