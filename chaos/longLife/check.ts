@@ -18,6 +18,13 @@ export interface Counts {
   contexts: number;
 }
 
+const COUNTED: { [T in SessionEvent['type']]?: keyof Counts } = {
+  run_finished: 'runs',
+  summary_created: 'summaries',
+  tool_recovery: 'recoveries',
+  assistant_message: 'contexts',
+};
+
 /** Each seq once, one result a call, every reply's context as it was recorded. */
 export class LogCheck {
   readonly problems: string[] = [];
@@ -29,30 +36,31 @@ export class LogCheck {
   #digest: string | undefined;
 
   add(event: SessionEvent): void {
+    this.#count(event);
     const { counts, problems } = this;
-    counts.events += 1;
     if (event.seq !== counts.events) problems.push(`expected seq ${counts.events}, found ${event.seq}`);
     if (event.type === 'model_called') this.#expectContext(event.through_seq);
-    if (event.type === 'assistant_message') {
-      counts.contexts += 1;
-      if (event.context_digest !== this.#digest) problems.push(`another context at event ${event.seq}`);
-    }
-    if (event.type === 'run_finished') {
-      counts.runs += 1;
-      if (event.status !== 'success') problems.push(`a run ended ${event.status}: ${event.error?.message}`);
-    }
-    if (event.type === 'tool_recovery') counts.recoveries += 1;
-    if (event.type === 'tool_result') {
-      if (this.#results.has(event.operation_id)) problems.push(`two results of ${event.operation_id}`);
-      this.#results.add(event.operation_id);
-    }
+    if (event.type === 'assistant_message' && event.context_digest !== this.#digest)
+      problems.push(`another context at event ${event.seq}`);
+    if (event.type === 'run_finished' && event.status !== 'success')
+      problems.push(`a run ended ${event.status}: ${event.error?.message}`);
+    if (event.type === 'tool_result') this.#addResult(event.operation_id);
     const state = applyEvent(this.#state, event);
     this.#state = state;
     this.#visible.push(event);
-    if (event.type === 'summary_created') {
-      counts.summaries += 1;
+    if (event.type === 'summary_created')
       this.#visible = this.#visible.filter((past) => isVisible(state.summary, past));
-    }
+  }
+
+  #count({ type }: SessionEvent): void {
+    this.counts.events += 1;
+    const counted = COUNTED[type];
+    if (counted !== undefined) this.counts[counted] += 1;
+  }
+
+  #addResult(operation_id: string): void {
+    if (this.#results.has(operation_id)) this.problems.push(`two results of ${operation_id}`);
+    this.#results.add(operation_id);
   }
 
   #expectContext(through_seq: number): void {

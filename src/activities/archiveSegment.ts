@@ -13,9 +13,24 @@ export async function archiveSegment(deps: ActivityDeps, input: ArchiveInput): P
   const { session_id, segment, from_seq, through_seq } = input;
   const { state, events } = await deps.log.at(session_id, through_seq, temporalRun());
   const archived = events.filter(({ seq }) => seq >= from_seq);
-  await deps.archive.write({ session_id, segment, from_seq, through_seq, state }, archived);
+  await written(session_id, async () =>
+    deps.archive.write({ session_id, segment, from_seq, through_seq, state }, archived),
+  );
   await reached('after_archive');
   for (const operation_id of settledOperations(archived)) await deps.journal.forget(session_id, operation_id);
+}
+
+/** Says in the words of the failure what follows from it: it stands in the worker log, the Web UI and `show`. */
+async function written(session_id: string, write: () => Promise<void>): Promise<void> {
+  try {
+    await write();
+  } catch (error) {
+    const found = error instanceof Error ? error.message : String(error);
+    throw new Error(
+      `Expected an archive that can be written, found: ${found}. Session ${session_id} waits for it, then goes on by itself.`,
+      { cause: error },
+    );
+  }
 }
 
 /** A job's folder holds the output of a process that may still run, so it stays. */

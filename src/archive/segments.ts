@@ -28,8 +28,8 @@ export interface ArchiveStore {
   from: (session_id: string, seq: number) => AsyncGenerator<SegmentManifest>;
   /** The same, newest first, from the one that holds the event before `before_seq`, or the last before it. */
   back: (session_id: string, before_seq: number) => AsyncGenerator<SegmentManifest>;
-  /** All of `from(session_id, after_seq + 1)` at once. */
-  manifests: (session_id: string, after_seq?: number) => Promise<SegmentManifest[]>;
+  /** Whether anything of the session was archived; also true when it is damaged. */
+  has: (session_id: string) => Promise<boolean>;
   /** The newest manifest, or undefined when nothing was archived. Rejects with DamagedSegment. */
   last: (session_id: string) => Promise<SegmentManifest | undefined>;
   /** The events of one segment, the unit of what is in memory at a time. Rejects with DamagedSegment. */
@@ -42,8 +42,7 @@ export function fileArchive(root: string): ArchiveStore {
     write: async (segment, events) => writeSegment(root, segment, events),
     from: (session_id, seq) => walkFrom(root, session_id, seq),
     back: (session_id, before_seq) => walkBack(root, session_id, before_seq),
-    manifests: async (session_id, after_seq = 0) =>
-      Array.fromAsync(walkFrom(root, session_id, after_seq + 1)),
+    has: async (session_id) => (await segmentNumbers(root, session_id)).length > 0,
     last: async (session_id) => {
       const number = (await segmentNumbers(root, session_id)).at(-1);
       return number === undefined ? undefined : readManifest(root, session_id, number);

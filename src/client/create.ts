@@ -59,7 +59,7 @@ export async function createSession(service: Service, session: NewSession): Prom
   });
   const sent = { session_id, message_id };
   // An archived session has no workflow that could refuse a second one of its id once retention has passed.
-  if ((await service.archive.last(session_id)) !== undefined || !(await started(service, session, sent))) {
+  if ((await service.archive.has(session_id)) || !(await started(service, session, sent))) {
     await sendMessage(service, session_id, { text: session.text, message_id });
   }
   return sent;

@@ -1,5 +1,5 @@
 /** A session's events as one sequence: the archive's, then the workflow's, each seq once. */
-import type { SegmentManifest } from '../archive/segments.ts';
+import { DamagedSegment } from '../archive/manifest.ts';
 import { isSessionId, workflowId } from '../domain/ids.ts';
 import type { SessionEvent } from '../domain/event.ts';
 import { PAGE_MAX_BYTES } from '../domain/limits.ts';
@@ -51,22 +51,29 @@ async function pageAfter(
     const query = { after_seq, max_bytes: PAGE_MAX_BYTES };
     return await ask(service, session_id, QUERIES.events, [query], options);
   } catch (error) {
-    const last = await archiveIsAll(service, session_id, error);
-    if (last === undefined) throw error;
-    return { events: [], last_seq: last.through_seq, archived_through_seq: last.through_seq };
+    const last_seq = await lastArchived(service, session_id, error);
+    if (last_seq === undefined) throw error;
+    return { events: [], last_seq, archived_through_seq: last_seq };
   }
 }
 
-/** The newest segment, where Temporal has forgotten the workflow, or it is closed and nobody can replay it. */
-async function archiveIsAll(
+/** The newest seq of the archive, where Temporal has forgotten the workflow, or it is closed and nobody can replay it. */
+async function lastArchived(
   service: Service,
   session_id: string,
   error: unknown,
-): Promise<SegmentManifest | undefined> {
+): Promise<number | undefined> {
   if (!(error instanceof HoldfastError)) return undefined;
   const forgotten = error.code === 'session.not_found';
   const closed = error.code === 'worker.none' && (await isClosed(service, session_id));
-  return forgotten || closed ? service.archive.last(session_id) : undefined;
+  if (!forgotten && !closed) return undefined;
+  try {
+    return (await service.archive.last(session_id))?.through_seq;
+  } catch (damage) {
+    if (!(damage instanceof DamagedSegment)) throw damage;
+    // How far it went is not known. Whoever reads on gets all before it, and is told there.
+    return Number.MAX_SAFE_INTEGER;
+  }
 }
 
 async function isClosed(service: Service, session_id: string): Promise<boolean> {

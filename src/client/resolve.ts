@@ -35,6 +35,6 @@ async function exists(service: Service, session_id: string): Promise<boolean> {
     return true;
   } catch (error) {
     if (!isNotFound(error)) throw error;
-    return (await service.archive.last(session_id)) !== undefined;
+    return service.archive.has(session_id);
   }
 }

@@ -132,6 +132,6 @@ async function isKnown(service: Service, session_id: string): Promise<boolean> {
     return true;
   } catch (error) {
     if (!isNotFound(error)) throw error;
-    return (await service.archive.last(session_id)) !== undefined;
+    return service.archive.has(session_id);
   }
 }

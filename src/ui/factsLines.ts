@@ -1,13 +1,17 @@
 /** What is known of a session, for a reader. */
 import type { KnownFacts } from '../client/facts.ts';
+import type { HeldUp } from '../client/heldUp.ts';
 import type { Styles } from './style.ts';
 import { clip, count, oneLine, plural } from './text.ts';
 import { ago, duration } from './time.ts';
 
 const RUNS_SHOWN = 5;
 
+/** What `show` knows: the session's own facts, and what it can't know itself. */
+export type ShownFacts = KnownFacts & { held_up: HeldUp[] };
+
 /** Lines, none longer than `columns`. */
-export function factsLines(facts: KnownFacts, columns: number, styles: Styles, now = Date.now()): string[] {
+export function factsLines(facts: ShownFacts, columns: number, styles: Styles, now = Date.now()): string[] {
   const cut = (line: string): string => clip(line, columns);
   const { settings, usage } = facts;
   return [
@@ -27,6 +31,7 @@ export function factsLines(facts: KnownFacts, columns: number, styles: Styles, n
           cut(`context    ${contextWords(facts)}`),
         ]),
     ...(facts.queued > 0 ? [cut(`queued     ${plural(facts.queued, 'message')}`)] : []),
+    ...heldUpLines(facts.held_up).map((line) => styles.warn(cut(line))),
     ...runLines(facts, now).map((line) => cut(line)),
     ...callLines(facts).map((line) => styles.warn(cut(line))),
   ];
@@ -40,6 +45,13 @@ function contextWords({ context }: KnownFacts): string {
     ...(summary_through_seq === null ? [] : [`events up to ${summary_through_seq} summarised`]),
     ...(compacting ? ['a summary is being made'] : []),
   ].join(', ');
+}
+
+function heldUpLines(held_up: HeldUp[]): string[] {
+  return held_up.flatMap(({ activity, attempt, failure }) => [
+    `held up    ${activity} failed and is tried again, try ${attempt} is next:`,
+    `  ${oneLine(failure)}`,
+  ]);
 }
 
 function runLines({ runs, run_count }: KnownFacts, now: number): string[] {

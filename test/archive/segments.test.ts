@@ -47,8 +47,13 @@ function file(segment: number, extension: 'json' | 'jsonl', session_id = SESSION
   return join(root, session_id, `${String(segment).padStart(6, '0')}.${extension}`);
 }
 
+/** All manifests, in order. */
+async function manifests(from_seq = 1): Promise<SegmentManifest[]> {
+  return Array.fromAsync(archive.from(SESSION_ID, from_seq));
+}
+
 async function manifest(segment: number): Promise<SegmentManifest> {
-  const found = (await archive.manifests(SESSION_ID)).find((each) => each.segment === segment);
+  const found = (await manifests()).find((each) => each.segment === segment);
   if (found === undefined) throw new Error(`Expected segment ${segment}, found none.`);
   return found;
 }
@@ -56,12 +61,12 @@ async function manifest(segment: number): Promise<SegmentManifest> {
 test('what was written is read again: events, state, and what is known of each segment', async () => {
   await write(1, 1, 10);
   await write(2, 11, 30);
-  const manifests = await archive.manifests(SESSION_ID);
-  expect(manifests).toMatchObject([
+  const found = await manifests();
+  expect(found).toMatchObject([
     { format: 1, session_id: SESSION_ID, segment: 1, from_seq: 1, through_seq: 10 },
     { format: 1, session_id: SESSION_ID, segment: 2, from_seq: 11, through_seq: 30 },
   ]);
-  const events = await Promise.all(manifests.map(async (each) => archive.read(each)));
+  const events = await Promise.all(found.map(async (each) => archive.read(each)));
   expect(events.flat()).toEqual(EVENTS);
   const last = await archive.last(SESSION_ID);
   expect(last?.state).toEqual(stateOf(EVENTS));
@@ -86,15 +91,16 @@ test('only the user can read the archive', async () => {
 });
 
 test('a session without an archive has no segments', async () => {
-  expect(await archive.manifests(SESSION_ID)).toEqual([]);
+  expect(await manifests()).toEqual([]);
   expect(await archive.last(SESSION_ID)).toBeUndefined();
+  expect(await archive.has(SESSION_ID)).toBe(false);
 });
 
 test('a segment counts only with its manifest, so a write that was killed half-way is not there', async () => {
   await write(1, 1, 10);
   await writeFile(file(2, 'jsonl'), '{"seq":11');
   await writeFile(join(root, SESSION_ID, '.0a1b2c.tmp'), '{"format":1');
-  expect((await archive.manifests(SESSION_ID)).map(({ segment }) => segment)).toEqual([1]);
+  expect((await manifests()).map(({ segment }) => segment)).toEqual([1]);
   expect((await archive.last(SESSION_ID))?.segment).toBe(1);
 });
 
@@ -117,9 +123,7 @@ test('segments are in the order of their numbers, also beyond six digits', async
   await write(1_000_000, 21, 30);
   await write(999_999, 11, 20);
   await write(2, 1, 10);
-  expect((await archive.manifests(SESSION_ID)).map(({ segment }) => segment)).toEqual([
-    2, 999_999, 1_000_000,
-  ]);
+  expect((await manifests()).map(({ segment }) => segment)).toEqual([2, 999_999, 1_000_000]);
   expect((await archive.last(SESSION_ID))?.segment).toBe(1_000_000);
   expect(await archive.read(await manifest(1_000_000))).toEqual(eventsOf(21, 30));
 });
@@ -127,7 +131,7 @@ test('segments are in the order of their numbers, also beyond six digits', async
 test('sessions do not see each other', async () => {
   await write(1, 1, 10);
   await write(1, 1, 30, 'another00000');
-  expect((await archive.manifests(SESSION_ID)).map(({ through_seq }) => through_seq)).toEqual([10]);
+  expect((await manifests()).map(({ through_seq }) => through_seq)).toEqual([10]);
 });
 
 describe('writing a segment again', () => {
@@ -189,7 +193,7 @@ describe.each<Damage>([
     await write(1, 1, 10);
     await write(2, 11, 20);
     await write(3, 21, 30);
-    const [first, second, third] = await archive.manifests(SESSION_ID);
+    const [first, second, third] = await manifests();
     if (first === undefined || second === undefined || third === undefined)
       throw new Error('Expected three.');
     await damage(file(2, 'jsonl'));
@@ -198,7 +202,7 @@ describe.each<Damage>([
     );
     expect(await archive.read(first)).toEqual(eventsOf(1, 10));
     expect(await archive.read(third)).toEqual(eventsOf(21, 30));
-    expect(await archive.manifests(SESSION_ID)).toHaveLength(3);
+    expect(await manifests()).toHaveLength(3);
   });
 });
 
@@ -216,17 +220,21 @@ describe.each<Damage>([
     await write(3, 21, 30);
     await write(2, 11, 20, 'another00000');
     await damage(file(2, 'json'));
-    await expect(archive.manifests(SESSION_ID)).rejects.toThrow(
+    await expect(manifests()).rejects.toThrow(
       expect.objectContaining({ name: 'DamagedSegment', message: expect.stringContaining(file(2, 'json')) }),
     );
     expect((await archive.last(SESSION_ID))?.segment).toBe(3);
-    const later = await archive.manifests(SESSION_ID, 20);
+    await damage(file(3, 'json'));
+    expect(await archive.has(SESSION_ID)).toBe(true);
+    await expect(archive.last(SESSION_ID)).rejects.toThrow(file(3, 'json'));
+    await write(3, 21, 30);
+    const later = await manifests(21);
     expect(await Promise.all(later.map(async (each) => archive.read(each)))).toEqual([eventsOf(21, 30)]);
   });
 });
 
 async function segmentsAfter(seq: number): Promise<number[]> {
-  return (await archive.manifests(SESSION_ID, seq)).map(({ segment }) => segment);
+  return (await manifests(seq + 1)).map(({ segment }) => segment);
 }
 
 test('events after a seq are asked for without the older manifests', async () => {
@@ -244,5 +252,5 @@ test('events after a seq are asked for without the older manifests', async () =>
 test('a folder in the place of a manifest is an error with its path', async () => {
   await write(1, 1, 10);
   await mkdir(file(2, 'json'));
-  await expect(archive.manifests(SESSION_ID)).rejects.toThrow('EISDIR');
+  await expect(manifests()).rejects.toThrow(`${file(2, 'json')}, found something that is no file`);
 });

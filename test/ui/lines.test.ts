@@ -1,11 +1,10 @@
 import { expect, test } from 'vitest';
-import type { KnownFacts } from '../../src/client/facts.ts';
 import type { ListedSession } from '../../src/client/list.ts';
 import type { SessionEvent } from '../../src/domain/event.ts';
 import { NO_USAGE } from '../../src/domain/model.ts';
 import { eventLine, type KnownCall } from '../../src/ui/eventLine.ts';
 import { eventText } from '../../src/ui/eventText.ts';
-import { factsLines } from '../../src/ui/factsLines.ts';
+import { factsLines, type ShownFacts } from '../../src/ui/factsLines.ts';
 import { sessionLines } from '../../src/ui/sessionLines.ts';
 import { stylesFor } from '../../src/ui/style.ts';
 import { widthOf } from '../../src/ui/text.ts';
@@ -52,7 +51,8 @@ test('without colours nothing is escaped, with them everything is the same but f
   expect(colored.replaceAll(new RegExp(`${ESCAPE}\\[\\d+m`, 'g'), '')).toBe(without);
 });
 
-const facts: KnownFacts = {
+const facts: ShownFacts = {
+  held_up: [],
   session_id: session.session_id,
   user_id: 'u',
   title: session.title,
@@ -100,6 +100,13 @@ test('what is known of a session fits 40 columns and names what waits and what i
   expect(wide).toContain('failed, 1h ago, 1m 05s: The key was refused.');
   expect(wide).toContain('holdfast approve k3v9x2m7q4ta c2');
   expect(wide).toContain('outcome unknown: bash make install\n  It had begun.');
+});
+
+test('what holds a session up is shown with the reason of its last failure', () => {
+  const held_up = [{ activity: 'archiveSegment', attempt: 7, failure: 'ENOSPC: no space left on device' }];
+  expect(factsLines({ ...facts, held_up }, 80, plain, NOW).join('\n')).toContain(
+    'archiveSegment failed and is tried again, try 7 is next:\n  ENOSPC: no space left on device\n',
+  );
 });
 
 test('facts that nobody could be asked for say so', () => {

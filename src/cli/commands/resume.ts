@@ -113,11 +113,22 @@ async function showTranscript(context: Context, service: Service, known: KnownFa
   );
   if (from > 1) screen.print(dim(`... earlier: holdfast events ${known.session_id}`));
   const progress = new Progress(screen, { chat: true });
-  for await (const event of readEvents(service, known.session_id, from)) {
-    if (event.seq > known.last_seq) break;
-    if (event.type === 'user_message') screen.print(bold(`> ${printable(event.text)}`));
-    progress.event(event);
+  try {
+    for await (const event of readEvents(service, known.session_id, from)) {
+      if (event.seq > known.last_seq) break;
+      if (event.type === 'user_message') screen.print(bold(`> ${printable(event.text)}`));
+      progress.event(event);
+    }
+  } catch (error) {
+    if (!isOfArchive(error)) throw error;
+    // What can't be shown of the past is no reason not to go on.
+    screen.print(screen.styles.bad(`! ${printable(error.message)}`));
   }
+}
+
+function isOfArchive(error: unknown): error is Error {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined;
+  return code === 'archive.damaged' || code === 'archive.gap';
 }
 
 /** Only of a folder of this host can anything be said. */

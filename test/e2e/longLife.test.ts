@@ -1,0 +1,127 @@
+import { open, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+import { connect } from '../../src/client/service.ts';
+import type { Service } from '../../src/client/service.ts';
+import { callTool, say } from '../../src/demo/scriptedTurns.ts';
+import { all, checkLog, World } from '../support/world.ts';
+import { startSession } from './support/rollingSession.ts';
+import { forgetRuns } from './support/temporalRuns.ts';
+
+/** Of the first turn; each is a few of Temporal's events. */
+const STEPS = 14;
+const ROLL_OVER_EVENTS = 30;
+
+/** A session that has continued as new at least four times, and a connection to look below it. */
+async function longSession(): Promise<{ world: World; service: Service; id: string } & AsyncDisposable> {
+  const world = await World.create(({ step, messages }) => {
+    const turns = messages.filter(({ role }) => role === 'user').length;
+    return turns === 1 && step < STEPS
+      ? callTool('read_file', { path: 'a.txt', offset: step })
+      : say(`answer ${turns}`);
+  });
+  await writeFile(join(world.workspace, 'a.txt'), 'line\n'.repeat(STEPS));
+  await world.up();
+  const service = await connect(world.home, world.env);
+  const id = await startSession(world, { history_events: ROLL_OVER_EVENTS });
+  expect((await world.wait(id)).code).toBe(0);
+  return {
+    world,
+    service,
+    id,
+    [Symbol.asyncDispose]: async () => {
+      await service.close();
+      await world[Symbol.asyncDispose]();
+    },
+  };
+}
+
+test('when retention has taken all Temporal runs but the newest, a session is whole, shown, and goes on', async () => {
+  await using session = await longSession();
+  const { world, service, id } = session;
+  const before = await world.events(id);
+  expect(await forgetRuns(service, id, 'all but the newest')).toBeGreaterThanOrEqual(4);
+  // The next worker knows nothing but what the archive and the newest run say.
+  await world.kill('worker');
+
+  const events = await world.events(id);
+  checkLog(events);
+  expect(events).toEqual(before);
+  expect(await world.facts(id)).toMatchObject({ last_seq: events.length, run_count: 1, run_state: 'idle' });
+  const { messages } = await world.json<{ messages: { content: string }[] }>('context', id);
+  expect(messages.filter(({ content }) => content === 'go')).toHaveLength(1);
+  const resumed = await world.cli(['resume', id, '--prompt', 'and now']);
+  expect(resumed).toMatchObject({ code: 0, stdout: 'answer 2\n' });
+  expect((await world.cli(['run', 'once more', '--session', id])).stdout).toBe('answer 3\n');
+  // The model was sent the whole conversation, not what is left in Temporal.
+  expect(world.model.requests.at(-1)?.messages.filter(({ role }) => role === 'tool')).toHaveLength(STEPS);
+  checkLog(await world.events(id));
+}, 120_000);
+
+test('an archived session that Temporal has forgotten is read, shown, and opened again under its id', async () => {
+  await using session = await longSession();
+  const { world, service, id } = session;
+  await world.cli(['archive', id]);
+  await world.event(id, 'session_archived');
+  const before = await world.events(id);
+  expect(await forgetRuns(service, id, 'all')).toBeGreaterThanOrEqual(5);
+  await world.kill('worker');
+
+  expect(await world.events(id)).toEqual(before);
+  expect(await world.facts(id)).toMatchObject({ status: 'archived', last_seq: before.length });
+  expect(await world.cli(['resume', id, '--prompt', 'are you there?'])).toMatchObject({
+    code: 0,
+    stdout: 'answer 2\n',
+  });
+  const events = await world.events(id);
+  checkLog(events);
+  expect(events.slice(0, before.length)).toEqual(before);
+  expect(all(events, 'session_reopened')).toHaveLength(1);
+  expect(await world.facts(id)).toMatchObject({ status: 'active', run_count: 2, last_seq: events.length });
+}, 120_000);
+
+test('a damaged segment is named by `events`, which reads on behind it; `show` and `resume` work', async () => {
+  await using session = await longSession();
+  const { world, service, id } = session;
+  const before = await world.events(id);
+  const segments = await Array.fromAsync(service.archive.from(id, 1));
+  const middle = segments[2];
+  if (middle === undefined) throw new Error(`Expected three segments, found ${segments.length}.`);
+  const path = join(world.home.archive, id, '000003.jsonl');
+  await flipByte(path, Math.floor(middle.bytes / 2));
+
+  const { code, stdout, stderr } = await world.cli(['events', id]);
+  expect(code).toBe(2);
+  expect(stderr).toContain(path);
+  expect(stderr).toContain(`--from ${middle.through_seq + 1}`);
+  expect(stdout.trim().split('\n')).toHaveLength(middle.from_seq - 1);
+  const rest = await world.cli(['events', id, '--from', String(middle.through_seq + 1)]);
+  expect(rest.code).toBe(0);
+  expect(rest.stdout).toBe(
+    before
+      .slice(middle.through_seq)
+      .map((event) => `${JSON.stringify(event)}\n`)
+      .join(''),
+  );
+
+  expect(await world.facts(id)).toMatchObject({ last_seq: before.length, run_state: 'idle' });
+  expect(await world.cli(['resume', id, '--prompt', 'still there?'])).toMatchObject({
+    code: 0,
+    stdout: 'answer 2\n',
+  });
+  // The transcript says what it can't show, and the conversation goes on.
+  const chat = await world.cli(['resume', id], { input: 'and in a chat?\n' });
+  expect(chat.stdout).toContain(path);
+  expect(chat.stdout).toContain('answer 3');
+}, 120_000);
+
+async function flipByte(path: string, position: number): Promise<void> {
+  const file = await open(path, 'r+');
+  try {
+    const byte = Buffer.alloc(1);
+    await file.read(byte, 0, 1, position);
+    await file.write(Buffer.from([(byte[0] ?? 0) ^ 1]), 0, 1, position);
+  } finally {
+    await file.close();
+  }
+}
