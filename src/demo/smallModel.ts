@@ -3,9 +3,12 @@ import type { Script } from './scriptedModel.ts';
 import type { SeenRequest } from './scriptedRequest.ts';
 import { fail, say, type ScriptedTurn } from './scriptedTurns.ts';
 
-/** Wraps a script: `window_chars` of the conversation's JSON are taken. `summary` answers what asks for one. */
+/**
+ * Wraps a script: `window_chars` of the conversation's JSON are taken, or so many as it says for a request.
+ * `summary` answers what asks for one.
+ */
 export function smallModel(
-  window_chars: number,
+  window_chars: number | ((request: SeenRequest) => number),
   script: Script,
   summary: (request: SeenRequest, index: number) => ScriptedTurn | Promise<ScriptedTurn> = () =>
     say('SUMMARY of it'),
@@ -13,8 +16,9 @@ export function smallModel(
   return async (request, index) => {
     const problems = problemsOf(request);
     if (problems.length > 0) return fail(400, { error: { message: problems.join('; '), type: 'orphan' } });
-    if (sizeOf(request) > window_chars) {
-      const message = `This model's maximum context length is ${window_chars} characters.`;
+    const window = typeof window_chars === 'number' ? window_chars : window_chars(request);
+    if (sizeOf(request) > window) {
+      const message = `This model's maximum context length is ${window} characters.`;
       return fail(400, {
         error: { message, code: 'context_length_exceeded', type: 'invalid_request_error' },
       });

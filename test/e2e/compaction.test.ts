@@ -209,6 +209,27 @@ test('file versions survive a summary: an edit of a file that was read before it
   expect(await readFile(join(world.workspace, 'a.txt'), 'utf8')).toBe('two\n');
 });
 
+test('a history larger than the window of the model just chosen is summarised in parts, and the session goes on', async () => {
+  const work = worker(40);
+  await using world = await World.create(
+    smallModel(
+      ({ model }) => (model === 'small' ? WINDOW : 10 * WINDOW),
+      (request) => (request.model === 'small' ? say(`small: ${request.lastUserText}`) : work(request)),
+      (_, index) => say(`SUMMARY ${index}`),
+    ),
+  );
+  const id = await world.start('go', '--model', 'big');
+  await world.wait(id);
+  expect(all(await world.events(id), 'summary_created')).toEqual([]);
+  const { code, stdout } = await world.cli(['resume', id, '--prompt', 'what now?', '--model', 'small']);
+  expect([code, stdout.trim()]).toEqual([0, 'small: what now?']);
+  const summaries = all(await world.events(id), 'summary_created');
+  expect(summaries.length).toBeGreaterThan(3);
+  const covered = summaries.map(({ through_seq }) => through_seq);
+  expect(covered).toEqual([...new Set(covered)].toSorted((a, b) => a - b));
+  for (const request of requestsOf(world, 'summary').slice(0, -1)) expect(problemsOf(request)).toEqual([]);
+});
+
 test('a single step that is larger than the window is summarised with its texts cut', async () => {
   const big = Array.from({ length: 8 }, () => ({
     tool: 'bash',
