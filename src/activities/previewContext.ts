@@ -6,10 +6,8 @@ import { requestFor } from './callModel.ts';
 import { loadProject } from './loadProject.ts';
 import { toChatRequest } from './model/chatWire.ts';
 import { toResponsesRequest } from './model/responsesWire.ts';
+import { requestTokens } from './model/tokens.ts';
 import { contextDigest, wireMessages } from './model/wire.ts';
-
-/** A rough measure: four bytes of JSON a token. */
-const BYTES_PER_TOKEN = 4;
 
 /** The activity `previewContext`: as if a run started now, so with the project's instructions of this moment. */
 export async function previewContext(
@@ -23,11 +21,10 @@ export async function previewContext(
   const request = requestFor({ state, events: view.events }, 'preview');
   const messages = wireMessages(request);
   const tools = (request.api === 'chat' ? toChatRequest(request) : toResponsesRequest(request)).tools ?? [];
-  const bytes = Buffer.byteLength(JSON.stringify({ messages, tools }));
   return {
     messages,
     tools,
     digest: contextDigest(request),
-    tokens_estimate: Math.ceil(bytes / BYTES_PER_TOKEN),
+    tokens_estimate: await requestTokens(request),
   };
 }

@@ -21,6 +21,8 @@ export interface SessionSettings {
   api: ModelApi;
   /** Null: api.openai.com. */
   base_url: string | null;
+  /** Tokens of input that the model takes; absent: by its name (contextWindow.ts). */
+  context_window?: number;
   approval: ApprovalPolicy;
   on_interrupt: 'continue' | 'wait';
 }
