@@ -56,8 +56,9 @@ async function fullness(
   request: ModelRequest,
 ): Promise<ContextFull['context_full'] | undefined> {
   const window = contextWindow(view.state.settings);
-  const tokens = await contextTokens(view, request);
-  return view.complete && tokens <= window * COMPACT_AT_SHARE ? undefined : { tokens, window };
+  const limit = Math.floor(window * COMPACT_AT_SHARE);
+  const tokens = await contextTokens(view, request, limit);
+  return view.complete && tokens <= limit ? undefined : { tokens, window };
 }
 
 /** What a call after `view` asks of the provider, without the key. */

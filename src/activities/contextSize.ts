@@ -7,29 +7,34 @@ import type { ContextMessage } from '../domain/model.ts';
 import type { SessionState } from '../domain/session.ts';
 import type { ContextView } from './archivedContext.ts';
 import type { ModelRequest } from './model/request.ts';
-import { type TokenCounter, tokenCounter } from './model/tokens.ts';
+import { messageTokens, type Reader, requestTokens, requestTokensAtMost } from './model/tokens.ts';
 
-/** The request's tokens: exact enough to decide by, and cheap where the provider says what the last one had. */
-export async function contextTokens(view: ContextView, request: ModelRequest): Promise<number> {
-  const counter = await tokenCounter();
+/**
+ * The request's tokens, as exact as one can decide by. `enough`: where there are surely no more than this, so
+ * many as there can be at most are good enough, and the tokenizer is not needed.
+ */
+export async function contextTokens(view: ContextView, request: ModelRequest, enough = 0): Promise<number> {
   const last = lastUsage(view);
-  if (last === undefined) return counter.request(request);
-  const { input_tokens, output_tokens } = last.usage;
-  const since = view.events.filter(({ seq }) => seq > last.seq);
-  return since.reduce((sum, event) => sum + eventTokens(counter, event), input_tokens + output_tokens);
+  const counted = last === undefined ? 0 : last.usage.input_tokens + last.usage.output_tokens;
+  const since = view.events.filter(({ seq }) => seq > (last?.seq ?? 0));
+  const rest = last === undefined ? request : { ...request, messages: since.flatMap(messagesOf), tools: [] };
+  const at_most = counted + requestTokensAtMost(rest);
+  return at_most <= enough ? at_most : counted + (await requestTokens(rest));
 }
 
-/** Of what an event adds to the conversation. */
-export function eventTokens(counter: TokenCounter, event: SessionEvent): number {
-  const known = counted.get(event);
-  if (known !== undefined) return known;
-  const tokens = messagesOf(event).reduce((sum, message) => sum + counter.message(message), 0);
-  counted.set(event, tokens);
-  return tokens;
+/** What each event adds to the conversation. */
+export async function tokensByEvent(
+  events: readonly SessionEvent[],
+  reader: Reader,
+): Promise<ReadonlyMap<SessionEvent, number>> {
+  const counted = new Map<SessionEvent, number>();
+  for (const event of events) {
+    let tokens = 0;
+    for (const message of messagesOf(event)) tokens += await messageTokens(message, reader);
+    counted.set(event, tokens);
+  }
+  return counted;
 }
-
-/** Events stay in memory while their session does, and never change. */
-const counted = new WeakMap<SessionEvent, number>();
 
 function messagesOf(event: SessionEvent): ContextMessage[] {
   switch (event.type) {

@@ -13,7 +13,7 @@ import type { ContextMessage, ModelReply } from '../domain/model.ts';
 import { SUMMARY_REQUEST } from '../domain/summary.ts';
 import type { ContextView } from './archivedContext.ts';
 import { explain, requestFor } from './callModel.ts';
-import { contextTokens, eventTokens } from './contextSize.ts';
+import { contextTokens, tokensByEvent } from './contextSize.ts';
 import type { SummarizeInput } from './contract.ts';
 import type { ActivityDeps } from './deps.ts';
 import { withHeartbeat } from './heartbeat.ts';
@@ -23,7 +23,7 @@ import { cutToJsonBytes } from './model/cleanText.ts';
 import { withReceipt } from './model/receipts.ts';
 import type { ModelRequest } from './model/request.ts';
 import { shortened } from './model/shorten.ts';
-import { tokenCounter } from './model/tokens.ts';
+import { requestTokens } from './model/tokens.ts';
 import { contextDigest } from './model/wire.ts';
 import { temporalRun } from './temporalRun.ts';
 
@@ -73,19 +73,19 @@ const INPUT_SHARE = 0.85;
  */
 async function triesFor(view: ContextView, whole: ModelRequest): Promise<Try[]> {
   const { state, events, complete } = view;
-  const counter = await tokenCounter();
   const window = contextWindow(state.settings);
-  const all = cutsOf(state, events, (event) => eventTokens(counter, event));
+  const tokens = await tokensByEvent(events, whole);
+  const all = cutsOf(state, events, (event) => tokens.get(event) ?? 0);
   const cuts = complete ? all : all.filter(({ through_seq }) => through_seq !== state.seq);
   const wanted = complete ? chooseCut(cuts, window) : cuts.at(-1);
   if (wanted === undefined) return [];
-  const smallest = cuts.find(({ tokens }) => tokens >= wanted.tokens * WORTHWHILE_SHARE) ?? wanted;
-  const fixed = counter.request({ ...whole, messages: request(view, whole, 0).messages });
+  const smallest = cuts.find((cut) => cut.tokens >= wanted.tokens * WORTHWHILE_SHARE) ?? wanted;
+  const fixed = await requestTokens(request(view, whole, 0));
   const room = window * INPUT_SHARE - fixed;
   const halves: Try[] = [];
   let limit = room;
   for (;;) {
-    const cut = cuts.findLast(({ tokens }) => tokens <= Math.min(limit, wanted.tokens));
+    const cut = cuts.findLast((candidate) => candidate.tokens <= Math.min(limit, wanted.tokens));
     if (cut === undefined || cut.tokens < smallest.tokens) break;
     halves.push({ cut, text_max_chars: null });
     limit = cut === smallest ? 0 : Math.max(cut.tokens / 2, smallest.tokens);
@@ -158,7 +158,6 @@ async function summaryOf(
     ...keptBeside(state, events, through_seq),
     usage: reply.usage,
   };
-  const counter = await tokenCounter();
   const summary = { ...made, seq: state.seq + 1, tokens_before: 0, tokens_after: 0 };
   const after = { ...whole, messages: buildContext({ ...state, summary }, events) };
   const cut =
@@ -166,7 +165,7 @@ async function summaryOf(
   return {
     ...made,
     tokens_before: await contextTokens(view, whole),
-    tokens_after: counter.request(after),
+    tokens_after: await requestTokens(after),
     notes: [...notes, ...cut, ...reply.notes],
   };
 }
