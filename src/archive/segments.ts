@@ -16,7 +16,7 @@ export type { SegmentManifest } from './manifest.ts';
 
 /** Where segments are kept. The file system is the first store; a shared one has the same shape. */
 export interface ArchiveStore {
-  /** Stores a segment; the same segment again replaces it. */
+  /** Stores a segment; the same segment again replaces it, unless it would only cut off its end. */
   write: (
     segment: Omit<SegmentManifest, 'format' | 'bytes' | 'sha256'>,
     events: SessionEvent[],
@@ -56,11 +56,12 @@ async function writeSegment(
   segment: Omit<SegmentManifest, 'format' | 'bytes' | 'sha256'>,
   events: SessionEvent[],
 ): Promise<void> {
-  const text = events.map((event) => `${JSON.stringify(event)}\n`).join('');
+  const text = Buffer.from(events.map((event) => `${JSON.stringify(event)}\n`).join(''));
+  if (await isContained(root, segment, text)) return;
   const manifest: SegmentManifest = {
     ...segment,
     format: 1,
-    bytes: Buffer.byteLength(text),
+    bytes: text.byteLength,
     sha256: createHash('sha256').update(text).digest('hex'),
   };
   await makePrivateFolder(join(root, segment.session_id));
@@ -71,14 +72,36 @@ async function writeSegment(
   );
 }
 
+/**
+ * Whether the segment is there with these events and later ones. Then this is a late write: of a worker that
+ * was frozen while another one wrote what its session had grown to, which must not be cut off again.
+ */
+async function isContained(
+  root: string,
+  { session_id, segment, through_seq }: { session_id: string; segment: number; through_seq: number },
+  text: Buffer,
+): Promise<boolean> {
+  try {
+    const there = await readManifest(root, session_id, segment);
+    if (there.through_seq <= through_seq) return false;
+    return (await readWhole(root, there)).subarray(0, text.byteLength).equals(text);
+  } catch {
+    return false; // what is damaged, or not there, is written
+  }
+}
+
 async function readSegment(root: string, manifest: SegmentManifest): Promise<SessionEvent[]> {
+  // No event has a line break: JSON.stringify escapes those of texts.
+  const lines = (await readWhole(root, manifest)).toString('utf8').split('\n');
+  return lines.flatMap((line) => (line === '' ? [] : [JSON.parse(line) as SessionEvent]));
+}
+
+/** The bytes of a segment's events, as they were written. */
+async function readWhole(root: string, manifest: SegmentManifest): Promise<Buffer> {
   const { session_id, segment, from_seq, through_seq } = manifest;
   const path = segmentPath(root, session_id, segment, 'jsonl');
   const bytes = await readBounded(path, { exactly: manifest.bytes, from_seq, through_seq });
   const sha256 = createHash('sha256').update(bytes).digest('hex');
-  if (sha256 !== manifest.sha256)
-    throw new DamagedSegment(path, `content with sha256 ${sha256} instead of ${manifest.sha256}`, manifest);
-  // No event has a line break: JSON.stringify escapes those of texts.
-  const lines = bytes.toString('utf8').split('\n');
-  return lines.flatMap((line) => (line === '' ? [] : [JSON.parse(line) as SessionEvent]));
+  if (sha256 === manifest.sha256) return bytes;
+  throw new DamagedSegment(path, `content with sha256 ${sha256} instead of ${manifest.sha256}`, manifest);
 }

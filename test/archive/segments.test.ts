@@ -148,6 +148,21 @@ describe('writing a segment again', () => {
     expect(await archive.read(await manifest(1))).toEqual(eventsOf(1, 12));
   });
 
+  test('by a worker that comes late, with fewer events, cuts nothing off', async () => {
+    await write(1, 1, 12);
+    await write(1, 1, 10);
+    expect(await archive.read(await manifest(1))).toEqual(eventsOf(1, 12));
+    expect((await manifest(1)).state).toEqual(stateOf(eventsOf(1, 12)));
+  });
+
+  test('with other events replaces it, also when they are fewer: the session was reset', async () => {
+    await write(1, 1, 12);
+    const reset = log(created(), message('another'));
+    const about = { session_id: SESSION_ID, segment: 1, from_seq: 1, through_seq: 2, state: stateOf(reset) };
+    await archive.write(about, reset);
+    expect(await archive.read(await manifest(1))).toEqual(reset);
+  });
+
   test('mends what was damaged', async () => {
     await write(1, 1, 10);
     await truncate(file(1, 'jsonl'), 40);
