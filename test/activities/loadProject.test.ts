@@ -9,6 +9,8 @@ import { loadProject, readProject } from '../../src/activities/loadProject.ts';
 import type { LoadedProject, ProjectFacts } from '../../src/domain/event.ts';
 import { INSTRUCTION_FILES_MAX, INSTRUCTIONS_MAX_BYTES } from '../../src/domain/limits.ts';
 
+const MKFIFO = 'mkfifo';
+
 /** A repository at `repo`, with the workspace `repo/packages/app` in it. */
 let root: string;
 let repo: string;
@@ -120,7 +122,7 @@ describe('instructions', () => {
   });
 
   test('that are a fifo do not hold up the run', { timeout: 5_000 }, async () => {
-    await execa('mkfifo', [join(workspace, 'AGENTS.md')]);
+    await execa(MKFIFO, [join(workspace, 'AGENTS.md')]);
     expect((await load()).problems).toEqual([{ path: 'AGENTS.md', problem: 'no regular file' }]);
   });
 

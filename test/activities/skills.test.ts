@@ -7,6 +7,8 @@ import { readProject } from '../../src/activities/loadProject.ts';
 import type { ProjectFacts } from '../../src/domain/event.ts';
 import { PROJECT_PROBLEMS_MAX, SKILL_DESCRIPTION_MAX_CHARS, SKILLS_MAX } from '../../src/domain/limits.ts';
 
+const MKFIFO = 'mkfifo';
+
 /** A repository at `repo`, with the workspace `repo/app` in it. */
 let root: string;
 let repo: string;
@@ -106,7 +108,7 @@ test('what leads out of the repository, or is no file, is named and does not hol
   await writeSkill('foreign', skill('foreign', 'Foreign.'), root);
   const folder = join(workspace, '.agents', 'skills');
   await mkdir(join(folder, 'fifo'), { recursive: true });
-  await execa('mkfifo', [join(folder, 'fifo', 'SKILL.md')]);
+  await execa(MKFIFO, [join(folder, 'fifo', 'SKILL.md')]);
   await mkdir(join(folder, 'folder', 'SKILL.md'), { recursive: true });
   const foreign = join(root, '.agents', 'skills', 'foreign');
   await symlink(foreign, join(folder, 'foreign'));
