@@ -21,18 +21,20 @@ test('an edit of AGENTS.md between two runs reaches the next request: the new te
   expect(third.stderr).toContain('- project: .agents/skills/release/SKILL.md added, AGENTS.md changed');
 
   const [one, two, three] = world.model.requests;
-  expect([one?.system, two?.system].every((text) => text?.includes('Use tabs.'))).toBe(true);
-  expect(two?.messages.map(({ text }) => text).join()).not.toContain('project_changed');
-  expect(three?.system).toContain('Use blanks.');
-  expect(three?.system).not.toContain('Use tabs.');
-  expect(three?.system).toContain('- release: Release it.');
-  expect(three?.messages.slice(-2).map(({ role, text }) => `${role}: ${text}`)).toEqual([
+  if (!one || !two || !three) throw new Error('Expected three requests.');
+  expect(one.system).toContain('Use tabs.');
+  expect(two.system).toContain('Use tabs.');
+  expect(two.messages.map(({ text }) => text).join()).not.toContain('project_changed');
+  expect(three.system).toContain('Use blanks.');
+  expect(three.system).not.toContain('Use tabs.');
+  expect(three.system).toContain('- release: Release it.');
+  expect(three.messages.slice(-2).map(({ role, text }) => `${role}: ${text}`)).toEqual([
     'user: third',
     "user: <project_changed>Since the last run the project's instructions or skills changed: .agents/skills/release/SKILL.md (added), AGENTS.md (changed). The system message has them as they are now.</project_changed>",
   ]);
   // What `context` had said before the run: the project of that moment, and the same note.
-  expect(messages[0]?.content).toBe(three?.system);
-  expect(messages.at(-1)?.content).toBe(three?.messages.at(-1)?.text);
+  const told = messages.map(({ content }) => content);
+  expect([told[0], told.at(-1)]).toEqual([three.system, three.messages.at(-1)?.text]);
 
   const loads = all(await world.events(id), 'project_loaded');
   expect(loads.map(({ project }) => project.unchanged)).toEqual([false, true, false]);

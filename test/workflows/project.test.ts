@@ -108,22 +108,23 @@ test('after a rebind the project is read anew, and what it has otherwise is name
 
 /** Arguments and result of each loadProject, as they stand in Temporal's history. */
 async function loadBytes(session: SessionHandle): Promise<number[]> {
-  const { events } = await rig.client.workflow.getHandle(`holdfast/${session.session_id}`).fetchHistory();
-  const sizes = new Map<string, number>();
-  for (const event of events ?? []) {
-    const scheduled = event.activityTaskScheduledEventAttributes;
-    if (scheduled?.activityType?.name === 'loadProject')
-      sizes.set(String(event.eventId), sizeOf(scheduled.input?.payloads));
-    const completed = event.activityTaskCompletedEventAttributes;
-    const id = String(completed?.scheduledEventId);
-    const input = sizes.get(id);
-    if (input !== undefined) sizes.set(id, input + sizeOf(completed?.result?.payloads));
-  }
-  return [...sizes.values()];
+  const history = await rig.client.workflow.getHandle(`holdfast/${session.session_id}`).fetchHistory();
+  const events = history.events ?? [];
+  return events
+    .filter((event) => event.activityTaskScheduledEventAttributes?.activityType?.name === 'loadProject')
+    .map(({ eventId, activityTaskScheduledEventAttributes: scheduled }) => {
+      const ends = events.map((event) => event.activityTaskCompletedEventAttributes);
+      const end = ends.find((completed) => String(completed?.scheduledEventId) === String(eventId));
+      return sizeOf(scheduled?.input) + sizeOf(end?.result);
+    });
 }
 
-function sizeOf(payloads: { data?: Uint8Array | null }[] | null | undefined): number {
-  return (payloads ?? []).reduce((sum, { data }) => sum + (data?.length ?? 0), 0);
+interface Payloads {
+  payloads?: { data?: Uint8Array | null }[] | null;
+}
+
+function sizeOf(message: Payloads | null | undefined): number {
+  return (message?.payloads ?? []).reduce((sum, { data }) => sum + (data?.length ?? 0), 0);
 }
 
 /** All payloads of a session's history. */
