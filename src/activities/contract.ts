@@ -2,7 +2,7 @@
  * The activities that a session's workflow calls: their names, arguments and results. Arguments are ids and
  * numbers; what they stand for is read from the session's log.
  */
-import type { ProjectFacts, Summary, WorkspaceBinding } from '../domain/event.ts';
+import type { LoadedProject, Summary, WorkspaceBinding } from '../domain/event.ts';
 import type { ContextPreview, FinishReason, OpaqueReasoning, Usage } from '../domain/model.ts';
 import type { EffectClass, Reconciliation, ToolOutcome } from '../domain/tool.ts';
 
@@ -72,6 +72,12 @@ export interface ArchiveInput {
   through_seq: number;
 }
 
+export interface LoadProjectInput {
+  workspace: WorkspaceBinding;
+  /** Of the project as the session knows it; absent before the first run. */
+  known_digest?: string;
+}
+
 /** On any worker (task queue `holdfast`). */
 export interface ModelActivities {
   /** Rejects with the `model.*` failures. */
@@ -83,7 +89,7 @@ export interface ModelActivities {
 /** On the workspace's host alone (task queue `holdfast-host-<hostId>`). */
 export interface HostActivities {
   /** Rejects with `workspace.not_found`. */
-  loadProject: (input: { workspace: WorkspaceBinding }) => Promise<ProjectFacts>;
+  loadProject: (input: LoadProjectInput) => Promise<LoadedProject>;
   /** With more than one attempt for effect class `read` alone. Rejects with `workspace.not_found`. */
   runTool: (input: ToolInput) => Promise<ToolOutcome>;
   reconcileTool: (input: ToolInput) => Promise<Reconciliation>;

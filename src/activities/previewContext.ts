@@ -1,9 +1,11 @@
 /** What the next model call of a session would send, for `holdfast context`. Calls no model. */
+import type { SessionEvent } from '../domain/event.ts';
 import { applyEvent } from '../domain/fold.ts';
 import type { ContextPreview } from '../domain/model.ts';
+import { projectChanges } from '../domain/projectChanges.ts';
 import type { ActivityDeps } from './deps.ts';
 import { requestFor } from './callModel.ts';
-import { loadProject } from './loadProject.ts';
+import { readProject } from './loadProject.ts';
 import { toChatRequest } from './model/chatWire.ts';
 import { toResponsesRequest } from './model/responsesWire.ts';
 import { requestTokens } from './model/tokens.ts';
@@ -15,10 +17,14 @@ export async function previewContext(
   input: { session_id: string },
 ): Promise<ContextPreview> {
   const view = await deps.log.contextNow(input.session_id);
-  const project = await loadProject({ workspace: view.state.workspace });
+  const project = await readProject(view.state.workspace.path);
   const { seq, updated_at: at } = view.state;
-  const state = applyEvent(view.state, { type: 'project_loaded', seq, at, project });
-  const request = requestFor({ state, events: view.events }, 'preview');
+  const changes = projectChanges(view.state.project, { ...project, unchanged: false });
+  const event: SessionEvent = { type: 'project_loaded', seq, at, project, changes };
+  const state = applyEvent(view.state, event);
+  // A run that is under way has had its look at the project; the next one tells what is new.
+  const events = view.state.run === null ? [...view.events, event] : view.events;
+  const request = requestFor({ state, events }, 'preview');
   const messages = wireMessages(request);
   const tools = (request.api === 'chat' ? toChatRequest(request) : toResponsesRequest(request)).tools ?? [];
   return {

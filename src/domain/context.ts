@@ -16,6 +16,7 @@ import {
 } from './evidence.ts';
 import type { RecoveredOperation } from './evidence.ts';
 import type { ContextMessage, ModelToolCall } from './model.ts';
+import { changedNote } from './projectChanges.ts';
 import { systemText } from './prompt.ts';
 import type { SessionState } from './session.ts';
 import { summaryText } from './summary.ts';
@@ -198,6 +199,9 @@ type Handlers = { [T in EventType]?: (conversation: Conversation, event: EventOf
 const HANDLERS: Handlers = {
   user_message: (conversation, event) => conversation.wait(event),
   run_started: (conversation, event) => conversation.begin(event.message_ids),
+  project_loaded: (conversation, { changes = [] }) => {
+    if (changes.length > 0) conversation.note(changedNote(changes));
+  },
   model_called: (conversation, event) => conversation.send(event.through_seq),
   assistant_message: (conversation, event) => conversation.reply(event),
   tool_call: (conversation, event) => conversation.call(event),

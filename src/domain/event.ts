@@ -43,17 +43,26 @@ export interface Instructions {
 export interface Skill {
   name: string;
   description: string;
-  /** Of its SKILL.md, relative to the workspace. */
+  /** Of its SKILL.md, relative to the workspace, or absolute where it lies outside. */
   path: string;
+}
+
+/** A file that would count and could not be used, or not in full. */
+export interface ProjectProblem {
+  path: string;
+  /** In a few words. */
+  problem: string;
 }
 
 /** What the workspace says about itself, read on its host when a run starts. */
 export interface ProjectFacts {
-  /** sha256 of the rest: equal digests mean that nothing changed. */
+  /** sha256 of instructions, skills and problems: equal digests mean that none of them changed. */
   digest: string;
   instructions: Instructions[];
   /** Absent in projects without any. */
   skills?: Skill[];
+  /** Absent where there are none. */
+  problems?: ProjectProblem[];
   /** ISO date of the run on the workspace's host, e.g. 2026-03-01. */
   date: string;
   /** e.g. `linux x64`. */
@@ -77,6 +86,20 @@ export interface Summary {
   usage: Usage | null;
   /** What was odd: that texts had to be cut for it, and the like. */
   notes?: string[];
+}
+
+/**
+ * The project as a run found it: whole, or, where it has the digest that the session knew, what may differ
+ * nevertheless. `unchanged` is absent in what was recorded before runs were compared.
+ */
+export type LoadedProject =
+  | (ProjectFacts & { unchanged?: false })
+  | (Pick<ProjectFacts, 'digest' | 'date' | 'platform'> & { unchanged: true });
+
+/** A file of the project that differs from what the session knew of it. */
+export interface ProjectChange {
+  path: string;
+  change: 'added' | 'changed' | 'removed';
 }
 
 export type RunTrigger = 'message' | 'goal' | 'recovery';
@@ -107,7 +130,8 @@ export type EventBody =
     }
   | { type: 'user_message'; message_id: string; text: string; delivery: Delivery }
   | { type: 'run_started'; trigger: RunTrigger; message_ids: string[] }
-  | { type: 'project_loaded'; project: ProjectFacts }
+  /** `changes`: since an earlier run; absent where there are none, as in the first run. */
+  | { type: 'project_loaded'; project: LoadedProject; changes?: ProjectChange[] }
   | { type: 'model_called'; operation_id: string; model: string; through_seq: number }
   | {
       type: 'assistant_message';

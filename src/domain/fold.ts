@@ -4,6 +4,7 @@ import type { EventOf, EventType, SessionEvent } from './event.ts';
 import type { RunError } from './failure.ts';
 import { CALL_IDS_KEPT, FILE_VERSIONS_KEPT, MESSAGE_IDS_KEPT, RUNS_KEPT, UNCERTAIN_KEPT } from './limits.ts';
 import { addUsage, NO_USAGE } from './model.ts';
+import { projectAfter } from './projectChanges.ts';
 import type { CallState, RunState, RunSummary, SessionState, UncertainOperation } from './session.ts';
 import type { FileVersion } from './tool.ts';
 
@@ -28,7 +29,7 @@ const FOLDS: Folds = {
   run_started: startRun,
   project_loaded: (state, { project }) => ({
     ...inRun(state, (run) => ({ ...run, project_loaded: true })),
-    project,
+    project: projectAfter(state.project, project),
     host_unreachable: false,
   }),
   model_called: (state, { operation_id, through_seq }) => ({

@@ -20,10 +20,16 @@ export const CALLS_PER_REPLY_MAX = 64;
 export const EVIDENCE_MAX_BYTES = 4 * KIB;
 /** All AGENTS.md files together. */
 export const INSTRUCTIONS_MAX_BYTES = 32 * KIB;
+/** AGENTS.md files that are read; the farthest are left out. */
+export const INSTRUCTION_FILES_MAX = 32;
 /** Skills that the model is told of. */
 export const SKILLS_MAX = 64;
 /** Of a skill's name and of its description. */
 export const SKILL_DESCRIPTION_MAX_CHARS = 400;
+/** Files of a project that are named because they could not be used. */
+export const PROJECT_PROBLEMS_MAX = 16;
+/** Changed files of a project that the model is told by name. */
+export const PROJECT_CHANGES_TOLD = 16;
 /** A session's title, in characters. */
 export const TITLE_MAX_CHARS = 80;
 

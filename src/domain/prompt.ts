@@ -22,7 +22,13 @@ When you are finished, answer briefly: what you changed, how you checked it, and
 /** The text of the system message. */
 export function systemText(state: SessionState): string {
   const { project } = state;
-  const parts = [SYSTEM_PROMPT, environment(state), ...instructions(project), ...skills(project)];
+  const parts = [
+    SYSTEM_PROMPT,
+    environment(state),
+    ...instructions(project),
+    ...skills(project),
+    ...problems(project),
+  ];
   return parts.join('\n\n');
 }
 
@@ -50,7 +56,24 @@ function skills(project: ProjectFacts | null): string[] {
       '<skills>',
       'When a task fits one of these, read its file first and follow it:',
       ...lines,
+      ...(project?.skills?.some(({ path }) => path.startsWith('/')) ? [OUTSIDE] : []),
       '</skills>',
+    ].join('\n'),
+  ];
+}
+
+const OUTSIDE =
+  'Those with an absolute path lie outside of the workspace: read them with a command, such as cat.';
+
+function problems(project: ProjectFacts | null): string[] {
+  const lines = (project?.problems ?? []).map(({ path, problem }) => `- ${path}: ${problem}`);
+  if (lines.length === 0) return [];
+  return [
+    [
+      '<project_problems>',
+      'These instructions or skills of the project could not be used:',
+      ...lines,
+      '</project_problems>',
     ].join('\n'),
   ];
 }

@@ -32,6 +32,7 @@ type Lines = {
 };
 
 const LINES: Lines = {
+  project_loaded: projectLine,
   tool_call: (event, { columns, styles }) =>
     event.problem === undefined
       ? styles.name(clip(`* ${event.tool} ${oneLine(event.target)}`, columns))
@@ -81,6 +82,21 @@ const LINES: Lines = {
   session_archived: (_event, { styles }) => styles.dim('- archived'),
   session_reopened: (_event, { styles }) => styles.dim('- reopened'),
 };
+
+/** What can't be used comes first: there is something to mend. It is said again only when something changed. */
+function projectLine(
+  { project, changes = [] }: EventOf<'project_loaded'>,
+  options: LineOptions,
+): string | undefined {
+  const problems = project.unchanged === true ? [] : (project.problems ?? []);
+  const parts = [
+    ...problems.map(({ path, problem }) => `${path} is not used: ${problem}`),
+    ...changes.map(({ path, change }) => `${path} ${change}`),
+  ];
+  if (parts.length === 0) return undefined;
+  const line = clip(`- project: ${oneLine(parts.join(', '))}`, options.columns);
+  return problems.length > 0 ? options.styles.warn(line) : options.styles.dim(line);
+}
 
 function resultLine(event: EventOf<'tool_result'>, options: LineOptions): string {
   const call = options.call(event.call_id);

@@ -4,6 +4,7 @@ import type { CallModelResult, CheckedCall } from '../activities/contract.ts';
 import { contextWindow } from '../domain/contextWindow.ts';
 import type { ModelToolCall } from '../domain/model.ts';
 import { operationId, runId } from '../domain/ids.ts';
+import { projectChanges } from '../domain/projectChanges.ts';
 import type { Decision, Settlement } from '../domain/step.ts';
 import { isInterrupt, isLoss, runErrorOf, typeOf } from './failures.ts';
 import type { SessionMachine } from './machine.ts';
@@ -63,12 +64,14 @@ function settle(machine: SessionMachine, { call, status, output }: Settlement): 
 }
 
 async function loadProject(machine: SessionMachine): Promise<void> {
-  const { workspace } = machine.state;
+  const { workspace, project: known } = machine.state;
+  const known_digest = known === null ? {} : { known_digest: known.digest };
   try {
     const project = await onHost(machine, async ({ looking }) =>
-      looking.loadProject({ workspace: machine.state.workspace }),
+      looking.loadProject({ workspace: machine.state.workspace, ...known_digest }),
     );
-    machine.emit({ type: 'project_loaded', project });
+    const changes = projectChanges(known, project);
+    machine.emit({ type: 'project_loaded', project, ...(changes.length === 0 ? {} : { changes }) });
   } catch (error) {
     if (isInterrupt(error)) return;
     if (typeOf(error) === 'workspace.not_found') machine.emit({ type: 'workspace_missing', workspace });

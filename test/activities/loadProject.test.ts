@@ -3,10 +3,13 @@ import { getuid } from 'node:process';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ApplicationFailure } from '@temporalio/common';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { loadProject } from '../../src/activities/loadProject.ts';
-import type { ProjectFacts } from '../../src/domain/event.ts';
-import { INSTRUCTIONS_MAX_BYTES } from '../../src/domain/limits.ts';
+import { execa } from 'execa';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
+import { loadProject, readProject } from '../../src/activities/loadProject.ts';
+import type { LoadedProject, ProjectFacts } from '../../src/domain/event.ts';
+import { INSTRUCTION_FILES_MAX, INSTRUCTIONS_MAX_BYTES } from '../../src/domain/limits.ts';
+
+const MKFIFO = 'mkfifo';
 
 /** A repository at `repo`, with the workspace `repo/packages/app` in it. */
 let root: string;
@@ -22,7 +25,7 @@ beforeEach(async () => {
 afterEach(async () => rm(root, { recursive: true, force: true }));
 
 async function load(path = workspace): Promise<ProjectFacts> {
-  return loadProject({ workspace: { host: 'h', path } });
+  return readProject(path);
 }
 
 async function write(folder: string, text: string | Uint8Array): Promise<void> {
@@ -91,22 +94,79 @@ describe('instructions', () => {
     ]);
   });
 
-  test('that can not be read are passed over', async () => {
+  test('that can not be read are named, and the others are read', async () => {
     await mkdir(join(repo, 'AGENTS.md'));
     await symlink('AGENTS.md', join(repo, 'packages', 'AGENTS.md'));
     await write(workspace, 'own');
-    expect((await load()).instructions).toEqual([{ path: 'AGENTS.md', text: 'own' }]);
+    expect(await load()).toMatchObject({
+      instructions: [{ path: 'AGENTS.md', text: 'own' }],
+      problems: [
+        { path: join(repo, 'packages', 'AGENTS.md'), problem: 'a link that leads in a circle' },
+        { path: join(repo, 'AGENTS.md'), problem: 'no regular file' },
+      ],
+    });
   });
 
-  test.skipIf(getuid?.() === 0)('that are not for us to read are passed over', async () => {
+  test.skipIf(getuid?.() === 0)('that are not for us to read are named', async () => {
     await write(repo, 'secret');
     await chmod(join(repo, 'AGENTS.md'), 0);
+    expect(await load()).toMatchObject({
+      instructions: [],
+      problems: [{ path: join(repo, 'AGENTS.md'), problem: 'no permission to read it' }],
+    });
+  });
+
+  test('that say nothing are left out', async () => {
+    await write(workspace, ' \n');
     expect((await load()).instructions).toEqual([]);
   });
 
-  test('that are empty are there', async () => {
-    await write(workspace, '');
-    expect((await load()).instructions).toEqual([{ path: 'AGENTS.md', text: '' }]);
+  test('that are a fifo do not hold up the run', { timeout: 5_000 }, async () => {
+    await execa(MKFIFO, [join(workspace, 'AGENTS.md')]);
+    expect((await load()).problems).toEqual([{ path: 'AGENTS.md', problem: 'no regular file' }]);
+  });
+
+  test('may be a link within the repository, and are told once', async () => {
+    await writeFile(join(repo, 'RULES.md'), 'shared');
+    await symlink('RULES.md', join(repo, 'AGENTS.md'));
+    await symlink('../../RULES.md', join(workspace, 'AGENTS.md'));
+    expect((await load()).instructions).toEqual([{ path: 'AGENTS.md', text: 'shared' }]);
+  });
+
+  test('that lead out of the repository, or nowhere, are not followed but named', async () => {
+    await writeFile(join(root, 'secret'), 'secret');
+    await symlink(join(root, 'secret'), join(workspace, 'AGENTS.md'));
+    await symlink('gone', join(repo, 'AGENTS.md'));
+    expect(await load()).toMatchObject({
+      instructions: [],
+      problems: [
+        {
+          path: 'AGENTS.md',
+          problem: `a link that leads outside of the project: ${join(root, 'secret')}`,
+        },
+        { path: join(repo, 'AGENTS.md'), problem: 'a link that leads nowhere' },
+      ],
+    });
+  });
+
+  test('that lead out of a workspace without a repository are not followed', async () => {
+    await rm(join(repo, '.git'), { recursive: true });
+    await write(repo, 'above');
+    await symlink('../../AGENTS.md', join(workspace, 'AGENTS.md'));
+    expect((await load()).instructions).toEqual([]);
+  });
+
+  test('of more folders than the limit are those of the nearest, and the next is named', async () => {
+    let folder = repo;
+    for (let depth = 0; depth < INSTRUCTION_FILES_MAX; depth += 1) {
+      folder = join(folder, 'd');
+      await mkdir(folder);
+      await write(folder, `${depth}`);
+    }
+    await write(repo, 'of the repository');
+    const { instructions, problems } = await load(folder);
+    expect(instructions).toHaveLength(INSTRUCTION_FILES_MAX);
+    expect(problems).toMatchObject([{ path: join(repo, 'AGENTS.md') }]);
   });
 
   test('are text whatever their bytes are', async () => {
@@ -192,31 +252,51 @@ test('AGENTS.override.md takes the place of its folder’s AGENTS.md, and of no 
   ]);
 });
 
-async function writeSkill(name: string, text: string): Promise<void> {
-  await mkdir(join(workspace, '.agents', 'skills', name), { recursive: true });
-  await writeFile(join(workspace, '.agents', 'skills', name, 'SKILL.md'), text);
-}
-
-describe('skills', () => {
-  test('are told by name and description, with the file to read', async () => {
-    await writeSkill(
-      'release',
-      '---\nname: release\ndescription: >\n  How to make\n  a release.\n---\nThe body.\n',
-    );
-    await writeSkill('bug', '---\r\nname: "bug"\r\ndescription: Mend a bug.\r\nextra: [1]\r\n---\r\n');
-    expect((await load()).skills).toEqual([
-      { name: 'bug', description: 'Mend a bug.', path: '.agents/skills/bug/SKILL.md' },
-      { name: 'release', description: 'How to make a release.', path: '.agents/skills/release/SKILL.md' },
-    ]);
-  });
-
-  test('without readable front matter are none, and keep no other from being told', async () => {
-    await writeSkill('a', 'no front matter');
-    await writeSkill('b', '---\nname: [\n---\n');
-    await writeSkill('c', '---\nname: c\n---\n');
-    await writeSkill('d', '---\nname: d\ndescription: D.\n---\n');
-    await mkdir(join(workspace, '.agents', 'skills', 'empty'));
-    await writeFile(join(workspace, '.agents', 'skills', 'file'), '');
-    expect((await load()).skills?.map((skill) => skill.name)).toEqual(['d']);
+test('an AGENTS.override.md that can not be read is named, and AGENTS.md counts', async () => {
+  await mkdir(join(workspace, 'AGENTS.override.md'));
+  await write(workspace, 'of the app');
+  expect(await load()).toMatchObject({
+    instructions: [{ path: 'AGENTS.md', text: 'of the app' }],
+    problems: [{ path: 'AGENTS.override.md', problem: 'no regular file' }],
   });
 });
+
+describe('a project that the session knows', () => {
+  test('is not said again: its digest, the date and the platform are a few bytes', async () => {
+    await write(workspace, 'a'.repeat(INSTRUCTIONS_MAX_BYTES));
+    const { digest, date, platform } = await load();
+    const again = await loadAfter(digest);
+    expect(again).toEqual({ digest, date, platform, unchanged: true });
+    expect(JSON.stringify(again).length).toBeLessThan(200);
+  });
+
+  test('is said whole when any of it changed, and when the digest is of another making', async () => {
+    await write(workspace, 'one');
+    const first = await load();
+    expect(await loadAfter(undefined)).toEqual({ ...first, unchanged: false });
+    expect(await loadAfter('f'.repeat(64))).toEqual({ ...first, unchanged: false });
+    await write(workspace, 'two');
+    expect(await loadAfter(first.digest)).toMatchObject({
+      unchanged: false,
+      instructions: [{ path: 'AGENTS.md', text: 'two' }],
+    });
+  });
+
+  test('is unchanged on another day', async () => {
+    await write(workspace, 'one');
+    const { digest } = await load();
+    vi.useFakeTimers({ now: new Date(2031, 1, 2), toFake: ['Date'] });
+    try {
+      expect(await loadAfter(digest)).toMatchObject({ unchanged: true, date: '2031-02-02' });
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+});
+
+async function loadAfter(known_digest: string | undefined): Promise<LoadedProject> {
+  return loadProject({
+    workspace: { host: 'h', path: workspace },
+    ...(known_digest === undefined ? {} : { known_digest }),
+  });
+}

@@ -90,6 +90,18 @@ test('the same events give the same state, from the beginning and from any state
   });
 });
 
+test('a session knows the project as its last run found it, also where that run recorded a digest alone', () => {
+  let unchanged = 0;
+  everySession({}, ({ state, events }) => {
+    const last = events.findLast((event) => event.type === 'project_loaded');
+    if (last?.type !== 'project_loaded') return expect(state.project).toBeNull();
+    if (last.project.unchanged === true) unchanged += 1;
+    const { digest } = last.project;
+    expect(state.project).toMatchObject({ digest, instructions: [{ path: 'AGENTS.md', text: digest }] });
+  });
+  expect(unchanged).toBeGreaterThan(0);
+});
+
 test('a call has one result at most, and none runs again that has begun, unless its tool found it not run', () => {
   const results = new Map<Simulation, Set<string>>();
   everySession({

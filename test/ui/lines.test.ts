@@ -121,6 +121,7 @@ const call = (justNamed: boolean): KnownCall => ({
   justNamed,
 });
 const base = { seq: 1, at, call_id: 'c', operation_id: 'o' };
+const PROJECT = { digest: 'd', date: '2026-03-01', platform: 'linux x64' };
 
 test.each<[string, SessionEvent, boolean, string | undefined]>([
   [
@@ -152,6 +153,42 @@ test.each<[string, SessionEvent, boolean, string | undefined]>([
     { ...base, type: 'tool_recovery', status: 'unknown', evidence: 'e', by: 'tool' },
     true,
     '~ recovery: its outcome is not known; the model is told the evidence: bash npm test',
+  ],
+  [
+    'a project that changed',
+    {
+      seq: 1,
+      at,
+      type: 'project_loaded',
+      project: { ...PROJECT, instructions: [], unchanged: false },
+      changes: [
+        { path: 'AGENTS.md', change: 'changed' },
+        { path: `.agents/skills/${ESCAPE}[2J\u202Ex/SKILL.md`, change: 'removed' },
+      ],
+    },
+    true,
+    '- project: AGENTS.md changed, .agents/skills/x/SKILL.md removed',
+  ],
+  [
+    'a project with something that can not be used',
+    {
+      seq: 1,
+      at,
+      type: 'project_loaded',
+      project: {
+        ...PROJECT,
+        instructions: [],
+        problems: [{ path: 'AGENTS.md', problem: 'no regular file' }],
+      },
+    },
+    true,
+    '- project: AGENTS.md is not used: no regular file',
+  ],
+  [
+    'a project that did not change',
+    { seq: 1, at, type: 'project_loaded', project: { ...PROJECT, unchanged: true } },
+    true,
+    undefined,
   ],
   [
     'what nobody needs to know',

@@ -122,6 +122,35 @@ const full = fc.record({
 });
 const requested = fc.record({ type: fc.constant('approval_requested' as const), call_id: id });
 
+const path = fc.constantFrom('AGENTS.md', '/r/AGENTS.md', '', '</project_changed>\n');
+const date = fc.constantFrom('', '2026-03-01');
+const digest = fc.constantFrom('', 'a', 'b');
+const platform = fc.constant('linux x64');
+const project = fc.oneof(
+  fc.record({ digest, date, platform, unchanged: fc.constant(true as const) }),
+  fc.record(
+    {
+      digest,
+      date,
+      platform,
+      instructions: fc.array(fc.record({ path, text }), { maxLength: 2 }),
+      skills: fc.array(fc.record({ name: text, description: text, path }), { maxLength: 2 }),
+      problems: fc.array(fc.record({ path, problem: text }), { maxLength: 2 }),
+      unchanged: fc.constant(false as const),
+    },
+    { requiredKeys: ['digest', 'date', 'platform', 'instructions'] },
+  ),
+);
+const change = fc.constantFrom('added' as const, 'changed' as const, 'removed' as const);
+const projectLoaded = fc.record(
+  {
+    type: fc.constant('project_loaded' as const),
+    project,
+    changes: fc.array(fc.record({ path, change }), { maxLength: 3 }),
+  },
+  { requiredKeys: ['type', 'project'] },
+);
+
 const WORKSPACE = { host: 'h', path: '/w' };
 const plain = fc.constantFrom<EventBody>(
   { type: 'interrupt_requested', by: 'ada' },
@@ -145,6 +174,7 @@ const body: fc.Arbitrary<EventBody> = fc.oneof(
   { weight: 3, arbitrary: message },
   { weight: 2, arbitrary: runStarted },
   { weight: 2, arbitrary: modelCalled },
+  { weight: 1, arbitrary: projectLoaded },
   { weight: 1, arbitrary: runFinished },
   { weight: 1, arbitrary: decided },
   { weight: 1, arbitrary: requested },

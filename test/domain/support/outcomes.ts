@@ -3,13 +3,13 @@
  * emitted here in the same form, for outcomes that the tape chooses.
  */
 import { cutsOf, isVisible, keptBeside, NOTHING_TO_SUMMARISE } from '../../../src/domain/compaction.ts';
-import type { RecoveryStatus } from '../../../src/domain/event.ts';
+import type { EventBody, LoadedProject, ProjectFacts, RecoveryStatus } from '../../../src/domain/event.ts';
 import { operationId, runId } from '../../../src/domain/ids.ts';
 import { NO_USAGE } from '../../../src/domain/model.ts';
+import { projectChanges } from '../../../src/domain/projectChanges.ts';
 import type { CallState, SessionState } from '../../../src/domain/session.ts';
 import type { Decision } from '../../../src/domain/step.ts';
 import type { EffectClass, ToolStatus } from '../../../src/domain/tool.ts';
-import { loaded } from './events.ts';
 import type { Simulation } from './simulation.ts';
 
 const EFFECTS: EffectClass[] = ['side_effect', 'read', 'idempotent'];
@@ -72,9 +72,28 @@ function loadProject(session: Simulation): void {
   const outcome = session.choose('loaded', 'loaded', 'loaded', 'missing', 'unreachable');
   const { workspace } = session.state;
   if (outcome === 'unreachable') session.emit({ type: 'host_unreachable', host: workspace.host });
-  if (outcome !== 'missing') return session.emit(loaded);
+  if (outcome !== 'missing') return session.emit(projectLoaded(session));
   session.emit({ type: 'workspace_missing', workspace });
   finish(session, 'failed', { code: 'workspace.not_found', message: 'gone', remedy: 'rebind' });
+}
+
+/** As `loadProject` of workflows/perform.ts, or as it was recorded before runs were compared. */
+function projectLoaded(session: Simulation): EventBody {
+  const known = session.state.project;
+  const project = projectAs(session.choose('one', 'one', 'two'));
+  const form = session.choose('now', 'now', 'old');
+  if (form === 'old') return { type: 'project_loaded', project };
+  const { digest, date, platform } = project;
+  const found: LoadedProject =
+    known?.digest === digest ? { digest, date, platform, unchanged: true } : { ...project, unchanged: false };
+  const changes = projectChanges(known, found);
+  return { type: 'project_loaded', project: found, ...(changes.length === 0 ? {} : { changes }) };
+}
+
+/** Its digest is its text, so that the one tells whether the other is right. */
+function projectAs(text: string): ProjectFacts {
+  const instructions = [{ path: 'AGENTS.md', text }];
+  return { digest: text, instructions, date: '2026-03-01', platform: 'linux x64' };
 }
 
 function callModel(
