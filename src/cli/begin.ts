@@ -6,7 +6,7 @@ import { configure, rename, reopen, sendMessage } from '../client/send.ts';
 import type { Service } from '../client/service.ts';
 import { HoldfastError, workspaceNotFound } from '../client/errors.ts';
 import { hostId } from '../host/home.ts';
-import type { ApprovalName } from '../host/settings.ts';
+import type { ApprovalName, Settings } from '../host/settings.ts';
 import type { Context, Options } from './context.ts';
 import { changesByFlags, keepKey, sessionSettings, settingsFor } from './settings.ts';
 import { workspaceAt } from './workspace.ts';
@@ -50,7 +50,7 @@ export async function planExisting(context: Context, options: Options, id: strin
     begin: async (service, text) => {
       const session_id = await resolveId(service, id);
       await keepKey(context, settings);
-      await changeByFlags(service, session_id, options);
+      await changeByFlags(service, session_id, settings, options);
       const known = await facts(service, session_id);
       const message_id = await sendMessage(service, session_id, {
         text,
@@ -61,9 +61,14 @@ export async function planExisting(context: Context, options: Options, id: strin
   };
 }
 
-/** Applies `--model`, `--approval`, `--on-interrupt` and `--title` to a session. */
-export async function changeByFlags(service: Service, session_id: string, options: Options): Promise<void> {
-  const changes = changesByFlags(options);
+/** Applies what flags say (`--model`, `--base-url`, `--approval` and so on, `--title`) to a session. */
+export async function changeByFlags(
+  service: Service,
+  session_id: string,
+  settings: Settings,
+  options: Options,
+): Promise<void> {
+  const changes = changesByFlags(settings);
   const title = options['title'] as string | undefined;
   if (changes === undefined && title === undefined) return;
   await reopen(service, session_id);

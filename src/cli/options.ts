@@ -1,6 +1,7 @@
 /** The options that several commands share. */
 import { InvalidArgumentError, Option } from 'commander';
 
+const APIS = ['responses', 'chat'];
 const APPROVALS = ['auto', 'ask', 'read-only'];
 const ON_INTERRUPT = ['continue', 'wait'];
 
@@ -13,6 +14,15 @@ export function sessionOptions(): Option[] {
   return [
     new Option('--workspace <dir>', 'the folder to work in (default: the current one)'),
     new Option('--model <name>', 'the model'),
+    new Option('--base-url <url>', 'the service that has it (default: api.openai.com)'),
+    new Option(
+      '--api <protocol>',
+      'what that service speaks (default: responses for api.openai.com, else chat)',
+    ).choices(APIS),
+    new Option(
+      '--context-window <tokens>',
+      "how much the model takes (default: by the model's name)",
+    ).argParser(whole),
     new Option('--approval <policy>', 'what may be done without asking').choices(APPROVALS),
     new Option('--on-interrupt <what>', 'after a crash: go on, or wait for the user').choices(ON_INTERRUPT),
     new Option('--title <text>', "the session's title (default: the first line of the prompt)"),

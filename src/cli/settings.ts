@@ -1,12 +1,12 @@
 /** From flags, environment and files to what a session keeps. */
 import type { SessionSettings } from '../domain/event.ts';
-import { storeKey } from '../host/credentials.ts';
+import type { SettingsChange } from '../domain/settings.ts';
+import { endpointName, keyFor, storeKey } from '../host/credentials.ts';
 import {
   keyOfEnvironment,
   loadSettings,
   type ApprovalName,
   type FlagSettings,
-  type OnInterruptName,
   type Settings,
 } from '../host/settings.ts';
 import type { Context, Options } from './context.ts';
@@ -26,16 +26,24 @@ export function sessionSettings(settings: Settings, approval: ApprovalName): Ses
     model: settings.model.value,
     api: settings.api.value,
     base_url: settings.base_url.value,
+    ...(settings.context_window.value === null ? {} : { context_window: settings.context_window.value }),
     approval: settings.approval.value ?? approval,
     on_interrupt: settings.on_interrupt.value,
   };
 }
 
-/** What the flags alone change of a session that exists; undefined when they change nothing. */
-export function changesByFlags(options: Options): Partial<SessionSettings> | undefined {
-  const flags = flagsOf(options);
-  return Object.keys(flags).length === 0 ? undefined : (flags as Partial<SessionSettings>);
+/**
+ * What the flags alone change of a session that exists; undefined when they change nothing. Another service
+ * brings its API along, given or not; that another model drops the window is the session's own rule.
+ */
+export function changesByFlags(settings: Settings): SettingsChange | undefined {
+  const given = CHANGEABLE.filter((key) => settings[key].origin === 'flag');
+  const keys = given.includes('base_url') ? [...given, 'api' as const] : given;
+  if (keys.length === 0) return undefined;
+  return Object.fromEntries(keys.map((key) => [key, settings[key].value])) as SettingsChange;
 }
+
+const CHANGEABLE = ['model', 'base_url', 'api', 'context_window', 'approval', 'on_interrupt'] as const;
 
 /**
  * Keeps the key of this environment for the worker, which may have to go on when no shell that has it is
@@ -52,6 +60,12 @@ export async function keepKey({ home, env, screen }: Context, settings: Settings
     }
     return;
   }
+  if (await isAnothers(home, env, settings, found)) {
+    screen.note(
+      `The key that is stored for ${endpointName(found.base_url)} stays: OPENAI_API_KEY is another. Set OPENAI_BASE_URL as well to replace it.`,
+    );
+    return;
+  }
   if (await storeKey(home, found.base_url, found.key)) {
     screen.note(
       `The API key was stored in ${home.credentialsFile} (only you can read it), so that sessions go on after a reboot. HOLDFAST_STORE_KEY=no prevents that.`,
@@ -59,11 +73,31 @@ export async function keepKey({ home, env, screen }: Context, settings: Settings
   }
 }
 
+/**
+ * Whoever goes over to another service for a while by `--base-url` has the usual key in the environment: it
+ * must not take the place of the one that is stored for that service.
+ */
+async function isAnothers(
+  home: Context['home'],
+  env: Context['env'],
+  settings: Settings,
+  { key, base_url }: { key: string; base_url: string | null },
+): Promise<boolean> {
+  if (settings.base_url.origin !== 'flag') return false;
+  if (endpointName(env['OPENAI_BASE_URL'] ?? null) === endpointName(base_url)) return false;
+  const stored = await keyFor(home, base_url, {});
+  return stored !== undefined && stored !== key;
+}
+
 function flagsOf(options: Options): FlagSettings {
-  const { model, approval, onInterrupt } = options;
-  return {
-    ...(model === undefined ? {} : { model: model as string }),
-    ...(approval === undefined ? {} : { approval: approval as ApprovalName }),
-    ...(onInterrupt === undefined ? {} : { on_interrupt: onInterrupt as OnInterruptName }),
+  const { model, baseUrl, api, contextWindow, approval, onInterrupt } = options;
+  const given = {
+    model,
+    base_url: baseUrl,
+    api,
+    context_window: contextWindow,
+    approval,
+    on_interrupt: onInterrupt,
   };
+  return Object.fromEntries(Object.entries(given).filter(([, value]) => value !== undefined));
 }

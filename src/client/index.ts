@@ -15,6 +15,7 @@ export {
   sendMessage,
   type Message,
 } from './send.ts';
+export type { SettingsChange } from '../domain/settings.ts';
 export { facts, type KnownFacts } from './facts.ts';
 export { readEvents } from './events.ts';
 export { follow, type ConnectionChange, type FollowOptions } from './follow.ts';

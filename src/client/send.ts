@@ -1,5 +1,6 @@
 /** What a client says to a session that exists. All of it is accepted durably, also while no worker runs. */
-import type { SessionSettings, WorkspaceBinding, Delivery } from '../domain/event.ts';
+import type { WorkspaceBinding, Delivery } from '../domain/event.ts';
+import type { SettingsChange } from '../domain/settings.ts';
 import { isSessionId, workflowId } from '../domain/ids.ts';
 import type { DecideSignal, ResolveSignal, SessionSignals } from '../workflows/contract.ts';
 import { HoldfastError, sessionNotFound } from './errors.ts';
@@ -67,7 +68,7 @@ export async function rename(service: Service, session_id: string, title: string
 export async function configure(
   service: Service,
   session_id: string,
-  settings: Partial<SessionSettings>,
+  settings: SettingsChange,
 ): Promise<void> {
   await signalSession(service, session_id, 'configure', [{ settings }]);
 }

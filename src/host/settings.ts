@@ -29,6 +29,8 @@ export interface Settings {
   api: Setting<ApiName>;
   /** Null: api.openai.com. */
   base_url: Setting<string | null>;
+  /** Null: by the model's name. */
+  context_window: Setting<number | null>;
   user: Setting<string>;
   /** Null: the command's own default, `ask` in chat and `auto` elsewhere. */
   approval: Setting<ApprovalName | null>;
@@ -36,7 +38,7 @@ export interface Settings {
 }
 
 /** What the command line gives, by the same names. */
-export type FlagSettings = Pick<FileSettings, 'model' | 'approval' | 'on_interrupt'>;
+export type FlagSettings = Omit<FileSettings, 'user' | 'http'>;
 
 export interface SettingsSources {
   home: Home;
@@ -51,6 +53,7 @@ const VARIABLES = {
   HOLDFAST_MODEL: 'model',
   HOLDFAST_API: 'api',
   OPENAI_BASE_URL: 'base_url',
+  HOLDFAST_CONTEXT_WINDOW: 'context_window',
   HOLDFAST_USER: 'user',
   HOLDFAST_APPROVAL: 'approval',
   HOLDFAST_ON_INTERRUPT: 'on_interrupt',
@@ -65,30 +68,41 @@ interface Layer {
 /** Reads all layers. Rejects with SettingsError, which names the file or variable and the key. */
 export async function loadSettings(sources: SettingsSources): Promise<Settings> {
   const layers = await readLayers(sources);
-  const pick = <K extends keyof FileSettings>(
-    key: K,
-    fallback: NonNullable<FileSettings[K]>,
-  ): Setting<NonNullable<FileSettings[K]>> => {
-    const layer = layers.find(({ values }) => values[key] !== undefined);
-    const value = layer?.values[key];
-    if (layer === undefined || value === undefined)
-      return { value: fallback, origin: 'default', source: null };
-    return { value, origin: layer.origin, source: layer.source(key) };
-  };
-  const url = pick('base_url', OPENAI_BASE_URL);
+  const url = pick(layers, 'base_url', OPENAI_BASE_URL);
   const name = endpointName(url.value);
   const base_url = { ...url, value: name === OPENAI_BASE_URL ? null : name };
-  const approval = layers.some(({ values }) => values.approval !== undefined)
-    ? pick('approval', 'ask')
-    : ({ value: null, origin: 'default', source: null } as const);
+  const model = pick(layers, 'model', DEFAULT_MODEL);
+  const ofEndpoint = layers.filter(({ values }) => isSame(values.base_url, url.value));
+  const ofModel = ofEndpoint.filter(({ values }) => (values.model ?? model.value) === model.value);
   return {
-    model: pick('model', DEFAULT_MODEL),
-    api: pick('api', base_url.value === null ? 'responses' : 'chat'),
+    model,
+    api: pick(ofEndpoint, 'api', base_url.value === null ? 'responses' : 'chat'),
     base_url,
-    user: pick('user', loginName()),
-    approval,
-    on_interrupt: pick('on_interrupt', 'continue'),
+    context_window: pick(ofModel, 'context_window', null),
+    user: pick(layers, 'user', loginName()),
+    approval: pick(layers, 'approval', null),
+    on_interrupt: pick(layers, 'on_interrupt', 'continue'),
   };
+}
+
+function pick<K extends keyof FileSettings, F>(
+  layers: Layer[],
+  key: K,
+  fallback: F,
+): Setting<NonNullable<FileSettings[K]> | F> {
+  for (const { values, origin, source } of layers) {
+    const value = values[key];
+    if (value !== undefined) return { value, origin, source: source(key) };
+  }
+  return { value: fallback, origin: 'default', source: null };
+}
+
+/**
+ * What a layer says of an endpoint or a model of its own (which API it speaks, how much it takes) is of no use
+ * where a layer above names another.
+ */
+function isSame(own: string | undefined, chosen: string): boolean {
+  return own === undefined || endpointName(own) === endpointName(chosen);
 }
 
 /**
@@ -106,10 +120,7 @@ export function keyOfEnvironment(
 
 async function readLayers({ home, workspace, env, flags = {} }: SettingsSources): Promise<Layer[]> {
   const { checkSettings } = await import('./settingsFile.ts');
-  const given: Partial<Record<keyof FileSettings, string>> = {};
-  for (const [variable, key] of Object.entries(VARIABLES)) {
-    if (env[variable]) given[key] = env[variable];
-  }
+  const given = settingsOf(env);
   const layers: Layer[] = [
     { origin: 'flag', values: checkSettings(flags, flagOf), source: flagOf },
     { origin: 'environment', values: checkSettings(given, variableOf), source: variableOf },
@@ -129,6 +140,16 @@ async function readLayers({ home, workspace, env, flags = {} }: SettingsSources)
     if (values !== undefined) layers.push({ origin, values: trusted(origin, values), source: () => path });
   }
   return layers;
+}
+
+/** What is set, by the settings' names, still unchecked. */
+function settingsOf(env: NodeJS.ProcessEnv): Partial<Record<keyof FileSettings, string | number>> {
+  const given: Partial<Record<keyof FileSettings, string | number>> = {};
+  for (const [variable, key] of Object.entries(VARIABLES)) {
+    const text = env[variable];
+    if (text) given[key] = key === 'context_window' && /^\d+$/.test(text) ? Number(text) : text;
+  }
+  return given;
 }
 
 /** A workspace may be a stranger's: it may ask for more caution, but not switch the asking off. */

@@ -2,10 +2,14 @@
 import { z } from 'zod';
 import { readFileIfThere } from './files.ts';
 
+/** With less not even the instructions and the tools fit. */
+const CONTEXT_WINDOW_MIN_TOKENS = 4_096;
+
 const settingsSchema = z.strictObject({
   model: z.string().min(1).optional(),
   api: z.enum(['responses', 'chat']).optional(),
   base_url: z.url({ protocol: /^https?$/ }).optional(),
+  context_window: z.int().min(CONTEXT_WINDOW_MIN_TOKENS).optional(),
   user: z.string().min(1).optional(),
   approval: z.enum(['auto', 'ask', 'read-only']).optional(),
   on_interrupt: z.enum(['continue', 'wait']).optional(),
@@ -76,6 +80,8 @@ export function checkSettings(content: unknown, nameOf: (key: string) => string)
 }
 
 function expectation(issue: z.core.$ZodIssue | undefined): string {
+  if (issue?.path[0] === 'context_window')
+    return `a whole number of tokens, at least ${CONTEXT_WINDOW_MIN_TOKENS},`;
   switch (issue?.code) {
     case 'invalid_value':
       return issue.values.map(String).join(' or ');

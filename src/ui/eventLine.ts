@@ -73,9 +73,13 @@ const LINES: Lines = {
   session_renamed: (event, { columns, styles }) =>
     styles.dim(clip(`- renamed: ${oneLine(event.title)}`, columns)),
   settings_changed: (event, { columns, styles }) => {
-    const { model, approval, on_interrupt } = event.settings;
+    const { model, approval, on_interrupt, base_url } = event.settings;
+    const service = base_url === null ? '' : ` of ${oneLine(base_url)}`;
     return styles.dim(
-      clip(`- settings: ${model}, approval ${approval}, on interrupt ${on_interrupt}`, columns),
+      clip(
+        `- settings: ${oneLine(model)}${service}, approval ${approval}, on interrupt ${on_interrupt}`,
+        columns,
+      ),
     );
   },
   session_completed: (_event, { styles }) => styles.dim('- completed'),

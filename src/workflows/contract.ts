@@ -4,6 +4,7 @@
  */
 import type { Delivery, SessionEvent, SessionSettings, WorkspaceBinding } from '../domain/event.ts';
 import type { SessionState } from '../domain/session.ts';
+import type { SettingsChange } from '../domain/settings.ts';
 
 /** The workflow type of a session; its id is `workflowId(session_id)`. */
 export const SESSION_WORKFLOW = 'session';
@@ -78,7 +79,7 @@ export interface SessionSignals {
   resolve: [ResolveSignal];
   rebind: [{ workspace: WorkspaceBinding; by: string }];
   rename: [{ title: string }];
-  configure: [{ settings: Partial<SessionSettings> }];
+  configure: [{ settings: SettingsChange }];
   complete: [];
   archive: [];
   reopen: [];

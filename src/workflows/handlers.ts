@@ -6,6 +6,7 @@
 import { defineQuery, defineSignal, setHandler } from '@temporalio/workflow';
 import { describeSession } from '../domain/facts.ts';
 import type { SessionFacts } from '../domain/facts.ts';
+import { changedSettings } from '../domain/settings.ts';
 import { QUERIES } from './contract.ts';
 import type {
   DecideSignal,
@@ -47,7 +48,7 @@ export function installHandlers(machine: SessionMachine, running: Interruptible)
     if (title !== machine.state.title) machine.emit({ type: 'session_renamed', title });
   });
   on(machine, 'configure', ({ settings }) => {
-    const next = { ...machine.state.settings, ...settings };
+    const next = changedSettings(machine.state.settings, settings);
     if (JSON.stringify(next) !== JSON.stringify(machine.state.settings)) {
       machine.emit({ type: 'settings_changed', settings: next });
     }

@@ -62,6 +62,18 @@ test.each([
   ],
   ['a number that is none', ['events', 'abc', '--from', 'x'], /Expected a whole number/],
   ['a time-out that is none', ['run', 'x', '--timeout', '0'], /Expected seconds, more than 0/],
+  [
+    'an address that is none',
+    ['run', 'x', '--base-url', 'localhost:80'],
+    /Expected an http or https address for --base-url, found "localhost:80"/,
+  ],
+  ['a protocol that is none', ['run', 'x', '--api', 'soap'], /Allowed choices are responses, chat/],
+  [
+    'a window that is too small',
+    ['resume', 'x', '--context-window', '12'],
+    /Expected a whole number of tokens, at least 4096, for --context-window, found 12/,
+  ],
+  ['a window that is no number', ['run', 'x', '--context-window', 'big'], /Expected a whole number/],
   ['a missing argument', ['show'], /missing required argument 'id'/],
   ['an argument too many', ['show', 'a', 'b'], /too many arguments/],
   ['no prompt', ['run'], /Expected a message, found nothing/],
@@ -157,6 +169,7 @@ test('config shows each value with its origin and no secret', async () => {
     model: { value: 'm', origin: 'environment', source: 'HOLDFAST_MODEL' },
     api: { value: 'responses', origin: 'default' },
     base_url: { value: 'https://api.openai.com/v1', origin: 'default' },
+    context_window: { value: 128_000, origin: 'default', source: null },
     api_key: { value: '****1234', origin: 'environment', source: 'OPENAI_API_KEY' },
   });
 });

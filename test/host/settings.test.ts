@@ -67,6 +67,17 @@ test.each([
   ['an unknown key', { modell: 'x' }, /one of model, api, .* found `modell` in .*holdfast\.json/],
   ['a key', { api_key: 'sk-1' }, /found `api_key`/],
   ['an address that is none', { base_url: 'localhost:80' }, /http or https address for `base_url`/],
+  [
+    'a window that is a text',
+    { context_window: '8192' },
+    /whole number of tokens, at least 4096, for `context_window` in .*, found "8192"/,
+  ],
+  [
+    'a window that is too small',
+    { context_window: 4095 },
+    /at least 4096, for `context_window` in .*, found 4095/,
+  ],
+  ['half a token', { context_window: 5000.5 }, /whole number of tokens, .* found 5000.5/],
   ['a list', [], /type object for .*holdfast\.json/],
   ['no JSON', '{', /Expected JSON in .*holdfast\.json/],
 ])('%s in a file is refused by name', async (_name, content, message) => {
@@ -78,6 +89,47 @@ test('a wrong value in the environment is refused by the name of its variable', 
   await expect(loadSettings({ home, env: { HOLDFAST_API: 'soap' } })).rejects.toThrow(
     /responses or chat for HOLDFAST_API, found "soap"/,
   );
+});
+
+test.each(['lots', '12', '-1', '1e5'])('a window of %s in the environment is refused', async (text) => {
+  await expect(loadSettings({ home, env: { HOLDFAST_CONTEXT_WINDOW: text } })).rejects.toThrow(
+    /whole number of tokens, at least 4096, for HOLDFAST_CONTEXT_WINDOW, found/,
+  );
+});
+
+test.each([
+  ['no one', {}, null],
+  ['the environment', { HOLDFAST_CONTEXT_WINDOW: '32768' }, 32_768],
+  ['the file, of its own model', { HOLDFAST_MODEL: 'local' }, 8_192],
+  ['the file, of another model', { HOLDFAST_MODEL: 'other' }, null],
+  ['the file, of a model elsewhere', { OPENAI_BASE_URL: 'http://127.0.0.1:2/v1' }, null],
+])('the window is what is said of the model that is used: by %s', async (name, env, expected) => {
+  if (name !== 'no one') {
+    await write(home.root, { model: 'local', base_url: 'http://127.0.0.1:1/v1', context_window: 8_192 });
+  }
+  expect((await loadSettings({ home, env })).context_window.value).toBe(expected);
+});
+
+test('a window without a model is of any, and a flag wins', async () => {
+  await write(home.root, { context_window: 8_192 });
+  const env = { HOLDFAST_MODEL: 'other' };
+  expect((await loadSettings({ home, env })).context_window.value).toBe(8_192);
+  const flags = { context_window: 9_000 };
+  expect((await loadSettings({ home, env, flags })).context_window).toEqual({
+    value: 9_000,
+    origin: 'flag',
+    source: '--context-window',
+  });
+});
+
+test('another address brings its own protocol, whatever was said of the address before', async () => {
+  const env = { OPENAI_BASE_URL: 'http://127.0.0.1:1/v1', HOLDFAST_API: 'responses' };
+  const flags = { base_url: 'http://127.0.0.1:2/v1/' };
+  const settings = await loadSettings({ home, env, flags });
+  expect(settings.base_url).toEqual({ value: 'http://127.0.0.1:2/v1', origin: 'flag', source: '--base-url' });
+  expect(settings.api.value).toBe('chat');
+  const chosen = await loadSettings({ home, env, flags: { ...flags, api: 'responses' } });
+  expect(chosen.api).toEqual({ value: 'responses', origin: 'flag', source: '--api' });
 });
 
 test('the key goes to the endpoint that the user names, and to none that only a workspace names', async () => {

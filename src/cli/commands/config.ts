@@ -1,11 +1,13 @@
+import { contextWindow } from '../../domain/contextWindow.ts';
 import { endpointName, keyFor } from '../../host/credentials.ts';
+import type { Settings } from '../../host/settings.ts';
 import { pad } from '../../ui/text.ts';
 import { settingsFor } from '../settings.ts';
 import { workspaceAt } from '../workspace.ts';
 import type { Context, Handler } from '../context.ts';
 
 interface Shown {
-  value: string | null;
+  value: string | number | null;
   origin: string;
   source: string | null;
 }
@@ -17,6 +19,7 @@ export const config: Handler = async (context, _args, options) => {
   const settings = await settingsFor(context, options, path);
   const shown: Record<string, Shown> = {
     ...settings,
+    context_window: shownWindow(settings),
     base_url: { ...settings.base_url, value: endpointName(settings.base_url.value) },
     api_key: await shownKey(context, settings.base_url.value),
     home: shownVariable(context, 'HOLDFAST_HOME', home.root),
@@ -35,6 +38,11 @@ export const config: Handler = async (context, _args, options) => {
   }
   return 0;
 };
+
+/** Unset, it is what the model's name says. */
+function shownWindow({ model, context_window }: Settings): Shown {
+  return { ...context_window, value: context_window.value ?? contextWindow({ model: model.value }) };
+}
 
 async function shownKey({ home, env }: Context, base_url: string | null): Promise<Shown> {
   const stored = await keyFor(home, base_url, {});

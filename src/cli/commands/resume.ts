@@ -81,8 +81,9 @@ async function attach(
   options: Options,
   by: string,
 ): Promise<number> {
-  await keepKey(context, await settingsFor(context, options));
-  await changeByFlags(service, session_id, options);
+  const settings = await settingsFor(context, options);
+  await keepKey(context, settings);
+  await changeByFlags(service, session_id, settings, options);
   let known = await facts(service, session_id);
   // Before an archived session is opened again: the archive has it all, and nobody needs to wait for a worker.
   await showTranscript(context, service, known);

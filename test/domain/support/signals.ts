@@ -1,5 +1,5 @@
 /** The signals of a simulated session, each as its handler in workflows/handlers.ts treats it. */
-import type { SessionSettings } from '../../../src/domain/event.ts';
+import { changedSettings, type SettingsChange } from '../../../src/domain/settings.ts';
 import type { Simulation } from './simulation.ts';
 
 /** Sends one; which, the tape says. */
@@ -55,14 +55,17 @@ function resolve(session: Simulation): void {
 }
 
 function configure(session: Simulation): void {
-  const change = session.choose<Partial<SessionSettings>>(
+  const change = session.choose<SettingsChange>(
+    { model: 'other' },
+    { context_window: 8_192 },
+    { context_window: null },
     { approval: 'ask' },
     { approval: 'auto' },
     { approval: 'read-only' },
     { on_interrupt: 'wait' },
     { on_interrupt: 'continue' },
   );
-  session.emit({ type: 'settings_changed', settings: { ...session.state.settings, ...change } });
+  session.emit({ type: 'settings_changed', settings: changedSettings(session.state.settings, change) });
 }
 
 function others(session: Simulation): void {
