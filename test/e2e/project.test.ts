@@ -4,7 +4,9 @@ import { expect, test } from 'vitest';
 import { say } from '../../src/demo/scriptedTurns.ts';
 import { all, World } from '../support/world.ts';
 
-test('an edit of AGENTS.md between two runs reaches the next request: the new text, and a note where it was found', async () => {
+test('an edit of AGENTS.md between two runs reaches the next request: the new text, and a note where it was found', {
+  timeout: 120_000,
+}, async () => {
   await using world = await World.create(({ lastUserText }) => say(`answer to ${lastUserText}`));
   const file = join(world.workspace, 'AGENTS.md');
   await writeFile(file, 'Use tabs.');
