@@ -66,7 +66,10 @@ export class LogCheck {
   #expectContext(through_seq: number): void {
     if (this.#state?.seq !== through_seq)
       this.problems.push(`a call through ${through_seq} at another event`);
-    else this.#digest = contextDigest(requestFor({ state: this.#state, events: this.#visible }, 'check'));
+    else
+      this.#digest = contextDigest(
+        requestFor({ state: this.#state, events: this.#visible, lost: [] }, 'check'),
+      );
   }
 }
 

@@ -43,7 +43,12 @@ export async function callModel(
     const { attempt } = Context.current().info;
     const plan = { model: request.model, context_digest };
     try {
-      return resultOf(await withReceipt(record, call, { plan, attempt }), context_digest, operation_id);
+      const reply = await withReceipt(record, call, { plan, attempt });
+      const notes = [
+        ...view.lost.map(({ why }) => `The model was told that events are lost: ${why}`),
+        ...reply.notes,
+      ];
+      return resultOf({ ...reply, notes }, context_digest, operation_id);
     } catch (error) {
       throw explain(error, signal, request);
     }
@@ -63,11 +68,11 @@ async function fullness(
 
 /** What a call after `view` asks of the provider, without the key. */
 export function requestFor(
-  { state, events }: Pick<ContextView, 'state' | 'events'>,
+  { state, events, lost }: Pick<ContextView, 'state' | 'events' | 'lost'>,
   operation_id: string,
 ): ModelRequest {
   const { api, base_url, model } = state.settings;
-  const messages = buildContext(state, events);
+  const messages = buildContext(state, events, lost);
   return { api, base_url, model, operation_id, api_key: undefined, messages, tools: toolDefinitions() };
 }
 

@@ -1,4 +1,5 @@
 /** What a worker knows of a session, as a value: how a page of its workflow's events is added, and what it was like. */
+import type { LostEvents } from '../domain/context.ts';
 import type { SessionEvent } from '../domain/event.ts';
 import { applyEvent } from '../domain/fold.ts';
 import type { SessionState } from '../domain/session.ts';
@@ -9,6 +10,8 @@ import type { AnsweredPage, SessionView } from './sessionLog.ts';
 export interface Earlier {
   from: number;
   events: SessionEvent[];
+  /** What is damaged of them. */
+  lost: LostEvents[];
 }
 
 export interface Known {
@@ -23,6 +26,8 @@ export interface Known {
   /** The Temporal run that they were last compared with. */
   run: string | undefined;
 }
+
+const NO_EARLIER: Earlier = { from: 0, events: [], lost: [] };
 
 export const NOTHING: Known = { base: null, state: null, events: [], run: undefined };
 
@@ -61,11 +66,11 @@ function movedTo(known: Known, archived: number): Known {
   if (archived <= baseSeq(known)) return known;
   const past = known.events.filter(({ seq }) => seq <= archived);
   const base = past.reduce(applyEvent, known.base as SessionState);
-  const before = known.base === null ? [] : known.earlier?.events;
+  const before = known.base === null ? NO_EARLIER : known.earlier;
   const rest = { ...known, base, events: known.events.slice(past.length) };
   if (before === undefined) return rest;
-  const events = [...before, ...past].filter((event) => isVisible(base.summary, event));
-  return { ...rest, earlier: { from: base.summary?.through_seq ?? 0, events } };
+  const events = [...before.events, ...past].filter((event) => isVisible(base.summary, event));
+  return { ...rest, earlier: { from: base.summary?.through_seq ?? 0, events, lost: before.lost } };
 }
 
 function grown(known: Known, events: readonly SessionEvent[]): Known | undefined {

@@ -24,7 +24,7 @@ export async function previewContext(
   const state = applyEvent(view.state, event);
   // A run that is under way has had its look at the project; the next one tells what is new.
   const events = view.state.run === null ? [...view.events, event] : view.events;
-  const request = requestFor({ state, events }, 'preview');
+  const request = requestFor({ state, events, lost: view.lost }, 'preview');
   const messages = wireMessages(request);
   const tools = (request.api === 'chat' ? toChatRequest(request) : toResponsesRequest(request)).tools ?? [];
   return {

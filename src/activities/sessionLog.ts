@@ -53,7 +53,7 @@ export class SessionLog {
     return viewAt(await this.#update(session_id, { through_seq, run }), through_seq);
   }
 
-  /** What the context of a call after event `through_seq` is made of; as `at`. Rejects with DamagedSegment. */
+  /** What the context of a call after event `through_seq` is made of; as `at`. */
   async contextAt(session_id: string, through_seq: number, run?: string): Promise<ContextView> {
     const known = await this.#update(session_id, { through_seq, run });
     return this.#context(session_id, viewAt(known, through_seq), known);
@@ -80,11 +80,11 @@ export class SessionLog {
     const { state } = view;
     const { earlier } = known;
     if (earlier !== undefined && earlier.from <= (state.summary?.through_seq ?? 0))
-      return { state, events: contextOf(view, earlier), complete: true };
+      return { state, ...contextOf(view, earlier), complete: true };
     const { complete, ...read } = await readEarlier(this.#archive, view, known.base);
-    if (!complete) return { state, events: read.events, complete };
+    if (!complete) return { state, events: read.events, lost: read.lost, complete };
     this.#remember(session_id, known, read);
-    return { state, events: contextOf(view, read), complete };
+    return { state, ...contextOf(view, read), complete };
   }
 
   /** What was read from the archive is read once for each Temporal run. */

@@ -124,7 +124,11 @@ async function makeSummary(
 function request(view: ContextView, whole: ModelRequest, through_seq: number): ModelRequest {
   const events = view.events.filter(({ seq }) => seq <= through_seq);
   const asking: ContextMessage = { role: 'user', text: SUMMARY_REQUEST };
-  return { ...whole, messages: [...buildContext(view.state, events), asking], tool_choice: 'none' };
+  return {
+    ...whole,
+    messages: [...buildContext(view.state, events, view.lost), asking],
+    tool_choice: 'none',
+  };
 }
 
 function quietly(signal: AbortSignal): Parameters<typeof callProvider>[1] {

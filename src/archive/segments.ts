@@ -10,9 +10,9 @@ import type { SessionEvent } from '../domain/event.ts';
 import { makePrivateFolder, writeFileAtomic } from '../host/files.ts';
 import { DamagedSegment, readBounded, readManifest, segmentNumbers, segmentPath } from './manifest.ts';
 import type { SegmentManifest } from './manifest.ts';
-import { walkBack, walkFrom } from './walk.ts';
+import { type OnDamaged, walkBack, walkFrom } from './walk.ts';
 
-export type { SegmentManifest } from './manifest.ts';
+export { DamagedSegment, type SegmentManifest } from './manifest.ts';
 
 /** Where segments are kept. The file system is the first store; a shared one has the same shape. */
 export interface ArchiveStore {
@@ -23,11 +23,11 @@ export interface ArchiveStore {
   ) => Promise<void>;
   /**
    * The manifests in order, from the one that holds event `seq`, or the first after it. One is read when it is
-   * asked for, and a damaged one rejects (DamagedSegment) when it is its turn.
+   * asked for, and a damaged one rejects (DamagedSegment) when it is its turn, or is told and passed over.
    */
-  from: (session_id: string, seq: number) => AsyncGenerator<SegmentManifest>;
+  from: (session_id: string, seq: number, onDamaged?: OnDamaged) => AsyncGenerator<SegmentManifest>;
   /** The same, newest first, from the one that holds the event before `before_seq`, or the last before it. */
-  back: (session_id: string, before_seq: number) => AsyncGenerator<SegmentManifest>;
+  back: (session_id: string, before_seq: number, onDamaged?: OnDamaged) => AsyncGenerator<SegmentManifest>;
   /** Whether anything of the session was archived; also true when it is damaged. */
   has: (session_id: string) => Promise<boolean>;
   /** The newest manifest, or undefined when nothing was archived. Rejects with DamagedSegment. */
@@ -40,8 +40,8 @@ export interface ArchiveStore {
 export function fileArchive(root: string): ArchiveStore {
   return {
     write: async (segment, events) => writeSegment(root, segment, events),
-    from: (session_id, seq) => walkFrom(root, session_id, seq),
-    back: (session_id, before_seq) => walkBack(root, session_id, before_seq),
+    from: (session_id, seq, onDamaged) => walkFrom(root, session_id, seq, onDamaged),
+    back: (session_id, before_seq, onDamaged) => walkBack(root, session_id, before_seq, onDamaged),
     has: async (session_id) => (await segmentNumbers(root, session_id)).length > 0,
     last: async (session_id) => {
       const number = (await segmentNumbers(root, session_id)).at(-1);

@@ -2,17 +2,21 @@
  * Ways through a session's manifests, one at a time: each carries a whole state, so those of a long session
  * would not fit in memory together. Segments ascend in seq, so where to begin is found by halving.
  */
-import { readManifest, segmentNumbers, type SegmentManifest } from './manifest.ts';
+import { DamagedSegment, readManifest, segmentNumbers, type SegmentManifest } from './manifest.ts';
+
+/** What to do with a manifest that can't be read. Absent: the way ends with it. */
+export type OnDamaged = (error: DamagedSegment) => void;
 
 /** In order, from the segment that holds event `seq`, or the first one after it. */
 export async function* walkFrom(
   root: string,
   session_id: string,
   seq: number,
+  onDamaged?: OnDamaged,
 ): AsyncGenerator<SegmentManifest> {
   const numbers = await segmentNumbers(root, session_id);
   const { holder, low } = await find(root, session_id, numbers, seq);
-  for (const number of numbers.slice(holder ?? low)) yield readManifest(root, session_id, number);
+  yield* manifestsOf(root, session_id, numbers.slice(holder ?? low), onDamaged);
 }
 
 /** Newest first, from the segment that holds the event before `before_seq`, or the last one before it. */
@@ -20,11 +24,28 @@ export async function* walkBack(
   root: string,
   session_id: string,
   before_seq: number,
+  onDamaged?: OnDamaged,
 ): AsyncGenerator<SegmentManifest> {
   const numbers = await segmentNumbers(root, session_id);
   const { holder, high } = await find(root, session_id, numbers, before_seq - 1);
   const end = holder === undefined ? high : holder + 1;
-  for (const number of numbers.slice(0, end).toReversed()) yield readManifest(root, session_id, number);
+  yield* manifestsOf(root, session_id, numbers.slice(0, end).toReversed(), onDamaged);
+}
+
+async function* manifestsOf(
+  root: string,
+  session_id: string,
+  numbers: number[],
+  onDamaged: OnDamaged | undefined,
+): AsyncGenerator<SegmentManifest> {
+  for (const number of numbers) {
+    try {
+      yield await readManifest(root, session_id, number);
+    } catch (error) {
+      if (onDamaged === undefined || !(error instanceof DamagedSegment)) throw error;
+      onDamaged(error);
+    }
+  }
 }
 
 /**

@@ -23,24 +23,42 @@ import { summaryText } from './summary.ts';
 
 /**
  * The conversation as it was after `state.seq`. `events` are all that the model shall still see, in order; what
- * the session's summary covers is left out, and later ones than `state.seq` must not be among them.
+ * the session's summary covers is left out, and later ones than `state.seq` must not be among them. `lost` are those
+ * that should be among them and can't be read any more.
  */
-export function buildContext(state: SessionState, events: readonly SessionEvent[]): ContextMessage[] {
+export function buildContext(
+  state: SessionState,
+  events: readonly SessionEvent[],
+  lost: readonly LostEvents[] = [],
+): ContextMessage[] {
   const visible = events.filter((event) => isVisible(state.summary, event));
   const conversation = new Conversation(resultTexts(visible));
   for (const event of visible) conversation.add(event);
-  const messages: ContextMessage[] = [...opening(state), ...conversation.finish()];
+  const messages: ContextMessage[] = [...opening(state, lost), ...conversation.finish()];
   const recovery = recoveryBlock(conversation.recovered());
   return recovery === undefined ? messages : [...messages, { role: 'user', text: recovery }];
 }
 
+/** Events of the conversation whose record is damaged; `why` names the file. */
+export interface LostEvents {
+  from_seq: number;
+  through_seq: number;
+  why: string;
+}
+
 /** What stands before the conversation. */
-function opening(state: SessionState): ContextMessage[] {
-  const summary = summaryText(state);
+function opening(state: SessionState, lost: readonly LostEvents[]): ContextMessage[] {
+  const texts = [summaryText(state), lostText(lost)].filter((text) => text !== undefined);
   return [
     { role: 'system', text: systemText(state) },
-    ...(summary === undefined ? [] : [{ role: 'user' as const, text: summary }]),
+    ...texts.map((text) => ({ role: 'user' as const, text })),
   ];
+}
+
+function lostText(lost: readonly LostEvents[]): string | undefined {
+  if (lost.length === 0) return undefined;
+  const ranges = lost.map(({ from_seq, through_seq }) => `${from_seq} to ${through_seq}`).join(', ');
+  return `<lost>A part of the conversation can't be read any more, since its record on the disk is damaged: events ${ranges}. What was said and done there is unknown to you. Look at the real state before you rely on anything that may have happened there.</lost>`;
 }
 
 const INTERRUPTED_NOTE =

@@ -3,13 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { SessionLog } from '../../src/activities/sessionLog.ts';
-import type { AnsweredPage, AskLog } from '../../src/activities/sessionLog.ts';
-import { isVisible } from '../../src/domain/compaction.ts';
-import { fileArchive } from '../../src/archive/segments.ts';
-import type { ArchiveStore } from '../../src/archive/segments.ts';
-import type { EventBody, SessionEvent } from '../../src/domain/event.ts';
+import { type ArchiveStore, fileArchive } from '../../src/archive/segments.ts';
 import { PAGE_MAX_BYTES } from '../../src/domain/limits.ts';
 import { created, log, message, SESSION_ID, stateOf } from '../domain/support/events.ts';
+import { expectView as expectViewOf, FakeWorkflow, messages } from './logRig.ts';
 
 let root: string;
 let archive: ArchiveStore;
@@ -18,85 +15,13 @@ let sessions: SessionLog;
 beforeEach(async () => {
   root = await mkdtemp(join(tmpdir(), 'hf-'));
   archive = fileArchive(root);
-  workflow = new FakeWorkflow(messages(30));
+  workflow = new FakeWorkflow(messages(30), archive);
   sessions = new SessionLog(workflow.ask, archive);
 });
 afterEach(async () => rm(root, { recursive: true, force: true }));
 
-/** A session with this many events; `name` tells those of one history from those of another. */
-function messages(count: number, name = 'm'): SessionEvent[] {
-  return log(created(), ...Array.from({ length: count - 1 }, (_, index) => message(`${name}${index}`)));
-}
-
-/** A session's workflow as the query `log` shows it (SessionMachine.page of workflows/machine.ts). */
-class FakeWorkflow {
-  events: SessionEvent[];
-  archived = 0;
-  /** What was asked for: after which seq. */
-  readonly asked: number[] = [];
-  #segments = 0;
-  /** Thrown once by the next query. */
-  failure: Error | undefined;
-
-  constructor(events: SessionEvent[]) {
-    this.events = events;
-  }
-
-  readonly ask: AskLog = async (session_id, { after_seq, max_bytes }): Promise<AnsweredPage> => {
-    expect([session_id, max_bytes]).toEqual([SESSION_ID, PAGE_MAX_BYTES]);
-    this.asked.push(after_seq);
-    await Promise.resolve();
-    const { failure } = this;
-    this.failure = undefined;
-    if (failure !== undefined) throw failure;
-    return {
-      events: within(this.events.slice(Math.max(after_seq, this.archived)), max_bytes),
-      base: after_seq < this.archived ? stateOf(this.events.slice(0, this.archived)) : null,
-      last_seq: this.events.length,
-      archived_through_seq: this.archived,
-    };
-  };
-
-  /** Continues as new after an event; what came before is in the archive, as two segments. */
-  async rollOver(through_seq: number): Promise<void> {
-    const half = Math.ceil((this.archived + through_seq) / 2);
-    await this.#write(this.archived + 1, half);
-    await this.#write(half + 1, through_seq);
-    this.archived = through_seq;
-  }
-
-  async #write(from_seq: number, through_seq: number): Promise<void> {
-    const segment = (this.#segments += 1);
-    const state = stateOf(this.events.slice(0, through_seq));
-    const events = this.events.slice(from_seq - 1, through_seq);
-    await archive.write({ session_id: SESSION_ID, segment, from_seq, through_seq, state }, events);
-  }
-}
-
-function within(events: SessionEvent[], max_bytes: number): SessionEvent[] {
-  let size = 0;
-  const end = events.findIndex((event, index) => {
-    size += JSON.stringify(event).length * 3;
-    return index > 0 && size > max_bytes;
-  });
-  return end === -1 ? events : events.slice(0, end);
-}
-
-/** What the log answers is exactly the workflow's history so far. */
-async function expectView(through_seq: number, run?: string): Promise<void> {
-  const events = workflow.events.slice(0, through_seq);
-  const state = stateOf(events);
-  const visible = events.filter((event) => isVisible(state.summary, event));
-  expect(await sessions.contextAt(SESSION_ID, through_seq, run)).toEqual({
-    events: visible,
-    state,
-    complete: true,
-  });
-  const held = await sessions.at(SESSION_ID, through_seq, run);
-  expect(held.state).toEqual(state);
-  expect(held.events).toEqual(events.slice(events.length - held.events.length));
-  expect(held.events.length).toBeGreaterThanOrEqual(through_seq - workflow.archived);
-}
+const expectView = async (through_seq: number, run?: string): Promise<void> =>
+  expectViewOf({ sessions, workflow }, through_seq, run);
 
 describe('a session', () => {
   test('is read once from cold, and then from memory', async () => {
@@ -233,137 +158,6 @@ describe('a session that continued as new', () => {
       'in the archive of this host, found others or none',
     );
   });
-});
-
-/** Covers all up to `through_seq` but for `carried`. */
-function summary(through_seq: number, carried: number[] = []): EventBody {
-  const sizes = { tokens_before: 2, tokens_after: 1, usage: null };
-  return {
-    type: 'summary_created',
-    operation_id: `${SESSION_ID}.c1`,
-    through_seq,
-    text: 's',
-    user_messages: [],
-    carried,
-    ...sizes,
-  };
-}
-
-/** Messages with summaries at their places: by the seq of the event. */
-function summarisedMessages(count: number, summaries: Record<number, EventBody>): SessionEvent[] {
-  const bodies = messages(count).map(({ seq: _, at: _at, ...body }) => body as EventBody);
-  return log(...bodies.map((body, index) => summaries[index + 1] ?? body));
-}
-
-describe('a session with a summary', () => {
-  let read: number[];
-  beforeEach(() => {
-    read = [];
-    const counting: ArchiveStore = {
-      ...archive,
-      read: async (manifest) => {
-        read.push(manifest.segment);
-        return archive.read(manifest);
-      },
-    };
-    sessions = new SessionLog(workflow.ask, counting);
-  });
-
-  test('that covers all of the archive is read without it', async () => {
-    workflow.events = summarisedMessages(30, { 25: summary(22) });
-    await workflow.rollOver(20);
-    await expectView(30);
-    expect(read).toEqual([]);
-  });
-
-  test('is read from the segment on that the summary ends in, and once', async () => {
-    workflow.events = summarisedMessages(50, { 25: summary(22) });
-    await workflow.rollOver(20); // segments 1 and 2
-    await workflow.rollOver(40); // 3, to event 30, and 4
-    await expectView(50);
-    await expectView(45);
-    expect(read).toEqual([3, 4]);
-  });
-
-  test('keeps the events that the summary carries, however old they are', async () => {
-    workflow.events = summarisedMessages(50, { 45: summary(42, [3, 12, 41]) });
-    await workflow.rollOver(40);
-    await expectView(50);
-    const { events } = await sessions.contextNow(SESSION_ID);
-    expect(events.map(({ seq }) => seq)).toEqual([3, 12, 41, 43, 44, 45, 46, 47, 48, 49, 50]);
-  });
-
-  test('that is made while the session is known is followed without reading anything', async () => {
-    workflow.events = summarisedMessages(30, {});
-    await expectView(30);
-    workflow.events = summarisedMessages(40, { 35: summary(32, [3]) });
-    await expectView(40);
-    await workflow.rollOver(40);
-    workflow.events = summarisedMessages(60, { 35: summary(32, [3]), 55: summary(52, [3, 33]) });
-    await expectView(60);
-    await expectView(50);
-    expect(read).toEqual([]);
-  });
-
-  test('is asked for at a moment before the summary as well', async () => {
-    workflow.events = summarisedMessages(60, { 15: summary(12), 55: summary(52) });
-    await workflow.rollOver(40);
-    await expectView(60);
-    expect(read).toEqual([]);
-    await expectView(50);
-    expect(read).toEqual([1, 2]);
-    await expectView(60);
-    await expectView(45);
-    expect(read).toEqual([1, 2]);
-  });
-
-  test('keeps no more in memory than a context can need', async () => {
-    workflow.events = messages(30);
-    await expectView(30);
-    for (let count = 100; count <= 1_000; count += 100) {
-      workflow.events = summarisedMessages(
-        count,
-        Object.fromEntries(
-          Array.from({ length: count / 100 }, (_, index) => [
-            (index + 1) * 100 - 5,
-            summary((index + 1) * 100 - 10),
-          ]),
-        ),
-      );
-      await workflow.rollOver(count - 20);
-      await expectView(count);
-    }
-    expect((await sessions.contextNow(SESSION_ID)).events).toHaveLength(10);
-    expect(read).toEqual([]);
-  });
-});
-
-describe('an older event', () => {
-  test('is found in what is known, in the archive, or not at all', async () => {
-    await workflow.rollOver(20);
-    const view = await sessions.at(SESSION_ID, 30);
-    const find = async (message_id: string): Promise<SessionEvent | undefined> =>
-      sessions.find(view, (event) => event.type === 'user_message' && event.message_id === message_id);
-    expect((await find('m25'))?.seq).toBe(27);
-    expect((await find('m2'))?.seq).toBe(4);
-    expect(await find('other')).toBe(undefined);
-  });
-
-  test('is the newest that fits', async () => {
-    await workflow.rollOver(20);
-    const view = await sessions.at(SESSION_ID, 30);
-    expect((await sessions.find(view, ({ seq }) => seq < 15))?.seq).toBe(14);
-  });
-});
-
-test('more than any model could take is given from its oldest part on', async () => {
-  const big = 'x'.repeat(1024 * 1024);
-  const bodies = Array.from({ length: 40 }, (_, index) => ({ ...message(`m${index}`), text: big }));
-  workflow.events = log(created(), ...bodies);
-  for (const through_seq of [8, 16, 24, 32, 40]) await workflow.rollOver(through_seq);
-  const { events, complete } = await sessions.contextAt(SESSION_ID, 41);
-  expect(complete).toBe(false);
-  expect(events.map(({ seq }) => seq)).toEqual(Array.from({ length: 20 }, (_, index) => index + 1));
 });
 
 /** From event `from` on another history, with this many events in all. */

@@ -109,6 +109,13 @@ test('a damaged segment is named by `events`, which reads on behind it; `show` a
     code: 0,
     stdout: 'answer 2\n',
   });
+  // A worker that has to read it anew tells the model what is lost, and goes on.
+  await world.kill('worker');
+  expect(await world.cli(['resume', id, '--prompt', 'and for another worker?'])).toMatchObject({ code: 0 });
+  const [lost] = (world.model.requests.at(-1)?.messages ?? []).filter(({ text }) =>
+    text.startsWith('<lost>'),
+  );
+  expect(lost?.text).toContain(`events ${middle.from_seq} to ${middle.through_seq}.`);
   // The transcript says what it can't show, and the conversation goes on.
   const chat = await world.cli(['resume', id], { input: 'and in a chat?\n' });
   expect(chat.stdout).toContain(path);
