@@ -46,6 +46,29 @@ function thoughts({ messages }: SeenRequest): string[] {
 
 const encrypted = (text: string): string => Buffer.from(text).toString('base64');
 
+/** All that the two services were sent: `a` in Responses, `b` in Chat Completions. */
+function checkRequests(a: SeenRequest[], b: SeenRequest[]): void {
+  for (const { protocol, model } of a) expect([protocol, model]).toEqual(['responses', 'scripted']);
+  for (const { protocol, model } of b) expect([protocol, model]).toEqual(['chat', 'other']);
+  expect([a.length, b.length]).toEqual([3, 4]);
+  expect(new Set(a.map(({ headers }) => headers.authorization))).toEqual(new Set(['Bearer sk-a']));
+  expect(new Set(b.map(({ headers }) => headers.authorization))).toEqual(new Set(['Bearer sk-b']));
+  for (const request of [...a, ...b]) checkConversation(request);
+
+  // Each is given its own thoughts, as far as its protocol wants them back, and none of the other's.
+  expect(a.map(thoughts)).toEqual([[], ['A one'], ['A one', 'A two']]);
+  expect(b.map(thoughts)).toEqual([[], ['B one'], [], []]);
+  for (const { body } of a) expect(JSON.stringify(body)).not.toMatch(/B (one|two|three)|reasoning_content/);
+  for (const { body } of b) {
+    const sent = JSON.stringify(body);
+    expect(sent).not.toMatch(/A (one|two)|encrypted_content|"rs_/);
+    expect(sent).not.toContain(encrypted('A one'));
+  }
+  // The results of calls that one made are known to the other.
+  expect(b[0]?.resultsOfTurn.join()).toContain('ready');
+  expect(Object.values(a[1]?.toolResults ?? {}).join()).toContain('two');
+}
+
 test('a session changes its model and service in the middle of a run, and goes back', {
   timeout: 180_000,
 }, async () => {
@@ -122,27 +145,7 @@ test('a session changes its model and service in the middle of a run, and goes b
     expect(again).toMatchObject({ code: 0, stdout: 'fourth done\n' });
     expect(again.stderr).toContain(`The key that is stored for ${other.url} stays`);
 
-    expect(a.map(({ protocol, model }) => [protocol, model])).toEqual(
-      Array(3).fill(['responses', 'scripted']),
-    );
-    expect(b.map(({ protocol, model }) => [protocol, model])).toEqual(Array(4).fill(['chat', 'other']));
-    expect(new Set(a.map(({ headers }) => headers.authorization))).toEqual(new Set(['Bearer sk-a']));
-    expect(new Set(b.map(({ headers }) => headers.authorization))).toEqual(new Set(['Bearer sk-b']));
-    for (const request of [...a, ...b]) checkConversation(request);
-
-    // Each is given its own thoughts, as far as its protocol wants them back, and none of the other's.
-    expect(a.map(thoughts)).toEqual([[], ['A one'], ['A one', 'A two']]);
-    expect(b.map(thoughts)).toEqual([[], ['B one'], [], []]);
-    for (const { body } of a) expect(JSON.stringify(body)).not.toMatch(/B (one|two|three)|reasoning_content/);
-    for (const { body } of b) {
-      const sent = JSON.stringify(body);
-      expect(sent).not.toMatch(/A (one|two)|encrypted_content|"rs_/);
-      expect(sent).not.toContain(encrypted('A one'));
-    }
-    // The results of calls that one made are known to the other.
-    expect(b[0]?.resultsOfTurn.join()).toContain('ready');
-    expect(Object.values(a[1]?.toolResults ?? {}).join()).toContain('two');
-
+    checkRequests(a, b);
     const events = await world.events(id);
     checkLog(events);
     const digests = all(events, 'assistant_message').map(({ context_digest }) => context_digest);
