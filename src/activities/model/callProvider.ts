@@ -4,6 +4,7 @@ import { bodyEvents, type BodyEvent } from './bodyEvents.ts';
 import { clientFor } from './client.ts';
 import { DeltaJoiner } from './deltas.ts';
 import { modelFailure } from './failures.ts';
+import { placeholderNotes, rememberMissing, withPlaceholders } from './missingReasoning.ts';
 import { rememberRefusal, withoutRefused } from './optionalParameters.ts';
 import { beginFold, send, wireBody, type ReplyFold } from './protocol.ts';
 import { providerId } from './provider.ts';
@@ -40,7 +41,7 @@ async function attempt(request: ModelRequest, options: ModelCallOptions): Promis
   const fold = beginFold(request.api);
   const notes: string[] = [];
   try {
-    const response = await sendRequest(request, signal);
+    const response = await sendRequest(request, signal, notes);
     watch.touch();
     await readReply(response, fold, watch, options);
   } catch (error) {
@@ -55,17 +56,20 @@ async function attempt(request: ModelRequest, options: ModelCallOptions): Promis
   return finishReply({ ...draft, notes: [...notes, ...draft.notes] }, maker);
 }
 
-async function sendRequest(request: ModelRequest, signal: AbortSignal): Promise<Response> {
+async function sendRequest(request: ModelRequest, signal: AbortSignal, notes: string[]): Promise<Response> {
   const client = await clientFor(request);
   const headers = { 'Idempotency-Key': request.operation_id };
   const whole = wireBody(request);
   for (;;) {
-    const body = withoutRefused(whole, request);
+    const body = withPlaceholders(withoutRefused(whole, request), request);
     try {
-      return await send(client, body, { headers, signal });
+      const response = await send(client, body, { headers, signal });
+      notes.push(...placeholderNotes(body, request));
+      return response;
     } catch (error) {
-      // Ends: each round takes one parameter away.
-      if (!rememberRefusal(error, body, request)) throw error;
+      // Ends: each round takes one parameter away, or finds once that reasoning is missing.
+      if (rememberRefusal(error, body, request) || rememberMissing(error, body, request)) continue;
+      throw error;
     }
   }
 }

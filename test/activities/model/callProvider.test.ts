@@ -203,6 +203,53 @@ describe.each(APIS)('a call by %s', (api) => {
 });
 
 describe('chat servers', () => {
+  test.each([
+    'Missing `reasoning_content` field in the assistant message at message index 1.',
+    'thinking is enabled but reasoning_content is missing in assistant tool call message at index 1',
+    'The `reasoning_content` in the thinking mode must be passed back to the API.',
+  ])(
+    'that miss the reasoning of another model get a placeholder, at once and from then on: %s',
+    async (message) => {
+      const { url, requests } = await serve(fail(400, { error: { message } }), say('a'), say('b'));
+      const call = { call_id: 'c1', tool: 'bash', arguments: '{}' };
+      const request = requestTo(url, 'chat', {
+        messages: [
+          { role: 'user', text: 'go' },
+          {
+            role: 'assistant',
+            text: '',
+            reasoning: {
+              provider: 'openai',
+              model: 'gpt',
+              items: [{ type: 'reasoning', encrypted_content: 'A' }],
+            },
+            tool_calls: [call],
+          },
+          { role: 'tool', call_id: 'c1', text: 'ok' },
+        ],
+      });
+      const { notes } = await callProvider(request, quietly());
+      expect(notes).toEqual([expect.stringMatching(/1 of other models were sent with a placeholder/)]);
+      await callProvider(request, quietly());
+      const sent = requests.map(({ body }) => (body['messages'] as { reasoning_content?: string }[])[1]);
+      expect(sent.map((reply) => reply?.reasoning_content)).toEqual([
+        undefined,
+        '(not recorded)',
+        '(not recorded)',
+      ]);
+    },
+  );
+
+  test('that go on missing it are not asked for ever, and those that want it removed get none', async () => {
+    const missing = { error: { message: 'Missing `reasoning_content` field.' } };
+    const remove = { error: { message: 'Please remove the `reasoning_content` from your message.' } };
+    const { url, requests } = await serve(fail(400, missing), fail(400, missing), fail(400, remove));
+    expect((await failureOf(callProvider(requestTo(url, 'chat'), quietly()))).type).toBe('model.bad_request');
+    expect(requests).toHaveLength(2);
+    expect((await failureOf(callProvider(requestTo(url, 'chat'), quietly()))).type).toBe('model.bad_request');
+    expect(requests).toHaveLength(3);
+  });
+
   test('may end with [DONE] alone, or never end after the finish reason', async () => {
     const hello = sse(chunk({ content: 'Hello' }));
     const { url } = await serve(

@@ -168,6 +168,62 @@ describe('responses request', () => {
   });
 });
 
+describe('a conversation that went over other models', () => {
+  const ENCRYPTED = { id: 'rs_1', type: 'reasoning', summary: [], encrypted_content: 'AAA' };
+  const A = { base_url: null, model: 'm' };
+  const B = { base_url: 'http://127.0.0.1:1/v1', model: 'm' };
+  const messages: ContextMessage[] = [
+    { role: 'user', text: 'go' },
+    assistant({
+      reasoning: { provider: 'openai', model: 'm', items: [ENCRYPTED, { type: 'function_call' }] },
+      tool_calls: [{ call_id: 'a1', tool: 'bash', arguments: '{}' }],
+    }),
+    { role: 'tool', call_id: 'a1', text: 'one' },
+    assistant({
+      reasoning: {
+        provider: 'http://127.0.0.1:1',
+        model: 'm',
+        items: [{ message: { reasoning_content: 'BBB' } }],
+      },
+      tool_calls: [{ call_id: 'b1', tool: 'bash', arguments: '{}' }],
+    }),
+    { role: 'tool', call_id: 'b1', text: 'two' },
+  ];
+  const sent = (api: 'chat' | 'responses', to: { base_url: string | null; model: string }): string =>
+    JSON.stringify(wireMessages({ api, ...to, messages, tools: [] }));
+
+  test.each([
+    ['the first, by its protocol', 'responses', A, ['AAA']],
+    ['the second, by its protocol', 'chat', B, ['BBB']],
+    ['the first, in a protocol that has no place for it', 'chat', A, []],
+    ['the second, in a protocol that has no place for it', 'responses', B, []],
+    ['another model of the first provider', 'responses', { ...A, model: 'm2' }, []],
+    ['another model of the second provider', 'chat', { ...B, model: 'm2' }, []],
+    ['a third provider with a model of that name', 'responses', { ...B, base_url: 'http://[::1]:1/v1' }, []],
+    ['a third provider in chat', 'chat', { ...B, base_url: 'http://127.0.0.1:2/v1' }, []],
+  ] as const)('gives back what %s thought, and nothing of others', (_, api, to, thoughts) => {
+    expect(['AAA', 'BBB'].filter((thought) => sent(api, to).includes(thought))).toEqual(thoughts);
+  });
+
+  test.each(['chat', 'responses'] as const)(
+    'is the same but for that in %s: every call and result',
+    (api) => {
+      const bare = messages.map((message) =>
+        message.role === 'assistant' ? { ...message, reasoning: null } : message,
+      );
+      const third = wireMessages({ api, base_url: 'http://127.0.0.1:3/v1', model: 'x', messages, tools: [] });
+      expect(third).toEqual(wireMessages({ api, ...A, messages: bare, tools: [] }));
+    },
+  );
+
+  test('gives nothing back twice, and refers to nothing that a provider has stored', () => {
+    const body = toResponsesRequest({ ...A, messages, tools: [] });
+    expect(JSON.stringify(body).split('AAA')).toHaveLength(2);
+    expect(body).not.toHaveProperty('previous_response_id');
+    expect(body.store).toBe(false);
+  });
+});
+
 describe('what goes back of odd calls', () => {
   test.each([
     ['{"a":1}', '{"a":1}'],
