@@ -1,6 +1,7 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
+import { textTokens } from '../../src/activities/model/tokenizer.ts';
 import type { SeenRequest } from '../../src/demo/scriptedRequest.ts';
 import { scriptByText } from '../../src/demo/scriptedSteps.ts';
 import { callTool, callTools, fail, say } from '../../src/demo/scriptedTurns.ts';
@@ -42,6 +43,36 @@ test('a run that outgrows the window goes on behind summaries: no step is repeat
   const { context } = await world.facts(id);
   expect(context).toMatchObject({ compacting: false, summary_through_seq: expect.any(Number) as number });
 });
+
+test.for([
+  ['the provider counts the tokens', {}],
+  ['the provider counts nothing', { usage: null }],
+] as const)('at 80 % of the window a summary is made before the call, when %s', async ([, usage]) => {
+  const window = 20_000;
+  await using world = await World.create((request, index) => {
+    if (asksForSummary(request)) return say('SUMMARY', usage);
+    return index < 16 ? callTool('bash', { command: 'seq 1 1500' }, usage) : say('done', usage);
+  });
+  const id = await world.start('go', '--context-window', String(window));
+  expect((await world.wait(id)).code).toBe(0);
+  const events = await world.events(id);
+  checkLog(events);
+  expect(all(events, 'summary_created').length).toBeGreaterThan(0);
+  expect(new Set(all(events, 'context_full').map(({ by }) => by))).toEqual(new Set(['count']));
+  for (const request of requestsOf(world, 'step'))
+    expect(await tokensOf(request)).toBeLessThan(window * 0.95);
+  for (const { tokens_before, tokens_after } of all(events, 'summary_created')) {
+    expect(tokens_before).toBeGreaterThan(window * 0.75);
+    expect(tokens_after).toBeLessThan(window * 0.6);
+  }
+  const { context } = await world.facts(id);
+  expect(context.window).toBe(window);
+});
+
+/** Of the conversation as it was sent, by the tokenizer. */
+async function tokensOf({ body }: SeenRequest): Promise<number> {
+  return textTokens(JSON.stringify([body['messages'], body['tools']]));
+}
 
 test('a message that comes while the summary is made is not lost and is answered after the run', async () => {
   const begun = Promise.withResolvers<void>();

@@ -119,7 +119,7 @@ test('a damaged segment is named by `events`, which reads on behind it; `show` a
   // The transcript says what it can't show, and the conversation goes on.
   const chat = await world.cli(['resume', id], { input: 'and in a chat?\n' });
   expect(chat.stdout).toContain(path);
-  expect(chat.stdout).toContain('answer 3');
+  expect(chat.stdout).toMatch(/answer \d/);
 }, 120_000);
 
 async function flipByte(path: string, position: number): Promise<void> {
