@@ -9,6 +9,7 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { SessionEvent } from '../domain/event.ts';
 import type { SessionState } from '../domain/session.ts';
+import { upgradeState } from '../domain/upgrade.ts';
 import { hasCode, makePrivateFolder, readFileIfThere, writeFileAtomic } from '../host/files.ts';
 
 /** What is known of a segment without reading its events. */
@@ -118,7 +119,7 @@ async function readManifest(root: string, session_id: string, segment: number): 
   if (format !== 1) throw new DamagedSegment(path, `format ${format}, which a newer Holdfast may know`);
   if (manifest.session_id !== session_id || manifest.segment !== segment)
     throw new DamagedSegment(path, `the manifest of segment ${manifest.segment} of ${manifest.session_id}`);
-  return { format, ...manifest };
+  return { format, ...manifest, state: upgradeState(manifest.state) };
 }
 
 /** A manifest, as far as one can tell; of a torn or foreign file an empty object. */

@@ -87,6 +87,8 @@ function emptyFacts(session_id: string): SessionFacts {
     uncertain: [],
     pending_approvals: [],
     current_calls: [],
+    goal: null,
+    plan: null,
     usage: no_usage,
     last_seq: 0,
   };

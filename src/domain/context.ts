@@ -15,6 +15,7 @@ import {
 } from './evidence.ts';
 import type { RecoveredOperation } from './evidence.ts';
 import type { ContextMessage, ModelToolCall } from './model.ts';
+import { taskBlocks } from './goalPrompt.ts';
 import { systemText } from './prompt.ts';
 import type { SessionState } from './session.ts';
 
@@ -25,7 +26,8 @@ import type { SessionState } from './session.ts';
 export function buildContext(state: SessionState, events: readonly SessionEvent[]): ContextMessage[] {
   const conversation = new Conversation(resultTexts(events));
   for (const event of events) conversation.add(event);
-  const messages: ContextMessage[] = [{ role: 'system', text: systemText(state) }, ...conversation.finish()];
+  const system = [systemText(state), ...taskBlocks(state, events)].join('\n\n');
+  const messages: ContextMessage[] = [{ role: 'system', text: system }, ...conversation.finish()];
   const recovery = recoveryBlock(conversation.recovered());
   return recovery === undefined ? messages : [...messages, { role: 'user', text: recovery }];
 }
@@ -135,9 +137,10 @@ class Conversation {
     this.#operations.set(event.call_id, event.operation_id);
   }
 
-  begin(message_ids: string[]): void {
+  begin({ message_ids, prompt }: EventOf<'run_started'>): void {
     this.#interrupted = false;
     this.enter(({ message_id }) => message_ids.includes(message_id));
+    if (prompt !== undefined) this.note(prompt);
   }
 
   interrupt(): void {
@@ -185,7 +188,7 @@ type Handlers = { [T in EventType]?: (conversation: Conversation, event: EventOf
 
 const HANDLERS: Handlers = {
   user_message: (conversation, event) => conversation.wait(event),
-  run_started: (conversation, event) => conversation.begin(event.message_ids),
+  run_started: (conversation, event) => conversation.begin(event),
   model_called: (conversation, event) => conversation.send(event.through_seq),
   assistant_message: (conversation, event) => conversation.reply(event),
   tool_call: (conversation, event) => conversation.call(event),

@@ -1,5 +1,7 @@
 /** What `holdfast show` tells of a session: a view of its state, bounded like it. */
 import type { SessionSettings, WorkspaceBinding } from './event.ts';
+import { describeGoal } from './goal.ts';
+import type { Goal, PlanStep } from './goal.ts';
 import type { Usage } from './model.ts';
 import type { RunStateName, RunSummary, SessionState, SessionStatus, UncertainOperation } from './session.ts';
 
@@ -31,6 +33,9 @@ export interface SessionFacts {
   pending_approvals: PendingApproval[];
   /** Of the step under way: what has not ended. */
   current_calls: { call_id: string; operation_id: string; tool: string; target: string; status: string }[];
+  goal: Goal | null;
+  /** Null: there is none. */
+  plan: PlanStep[] | null;
   usage: Usage;
   last_seq: number;
 }
@@ -64,6 +69,8 @@ export function describeSession(state: SessionState): SessionFacts {
         target,
         status,
       })),
+    goal: describeGoal(state.goal),
+    plan: state.plan.length === 0 ? null : state.plan,
     usage: state.usage,
     last_seq: state.seq,
   };

@@ -1,6 +1,8 @@
 /** `applyEvent`: how each event changes the session. Pure, exhaustive by type, and bounded by limits.ts. */
 import type { EventOf, EventType, SessionEvent } from './event.ts';
 import type { RunError } from './failure.ts';
+import { NO_TASK } from './goal.ts';
+import { foldTask } from './goalFold.ts';
 import { CALL_IDS_KEPT, FILE_VERSIONS_KEPT, MESSAGE_IDS_KEPT, RUNS_KEPT, UNCERTAIN_KEPT } from './limits.ts';
 import { addUsage, NO_USAGE } from './model.ts';
 import type { CallState, RunState, RunSummary, SessionState, UncertainOperation } from './session.ts';
@@ -11,7 +13,7 @@ export function applyEvent(state: SessionState | null, event: SessionEvent): Ses
   if (event.type === 'session_created') return created(event);
   if (state === null) throw new Error(`Expected session_created as the first event, found ${event.type}.`);
   const fold = FOLDS[event.type] as (state: SessionState, event: SessionEvent) => SessionState;
-  return { ...fold(state, event), seq: event.seq, updated_at: event.at };
+  return foldTask(state, { ...fold(state, event), seq: event.seq, updated_at: event.at }, event);
 }
 
 type Folds = {
@@ -89,6 +91,11 @@ const FOLDS: Folds = {
   workspace_rebound: (state, { workspace }) => ({ ...state, workspace, host_unreachable: false }),
   session_renamed: (state, { title }) => ({ ...state, title }),
   settings_changed: (state, { settings }) => ({ ...state, settings }),
+  // Goal and plan are folded by goalFold.ts, which looks at all events.
+  goal_set: (state) => state,
+  goal_changed: (state) => state,
+  goal_cleared: (state) => state,
+  plan_changed: (state) => state,
   session_completed: (state) => ({ ...state, status: 'completed' }),
   session_archived: (state) => ({ ...state, status: 'archived' }),
   session_reopened: (state) => ({ ...state, status: 'active' }),
@@ -116,6 +123,7 @@ function created(event: EventOf<'session_created'>): SessionState {
     uncertain: [],
     host_unreachable: false,
     project: null,
+    ...NO_TASK,
     usage: NO_USAGE,
   };
 }

@@ -2,6 +2,8 @@
 import type { RunTrigger } from './event.ts';
 import { interruptedResult } from './evidence.ts';
 import type { RunError } from './failure.ts';
+import { budgetChange, dueChange, goalRunEnd, nextGoalRun } from './goalStep.ts';
+import type { ChangeGoal, Wait } from './goalStep.ts';
 import { operationId } from './ids.ts';
 import { CRASH_BUDGET_RECOVERIES } from './limits.ts';
 import type { CallState, RunState, SessionState } from './session.ts';
@@ -15,8 +17,9 @@ export interface Settlement {
 }
 
 export type Decision =
-  | { do: 'wait' }
-  | { do: 'start_run'; trigger: RunTrigger; message_ids: string[] }
+  | Wait
+  | { do: 'start_run'; trigger: RunTrigger; message_ids: string[]; prompt?: string }
+  | ChangeGoal
   | { do: 'load_project' }
   | { do: 'call_model'; operation_id: string; through_seq: number }
   | { do: 'request_approval'; calls: CallState[] }
@@ -33,10 +36,14 @@ export type Decision =
 export interface Pressure {
   /** Temporal's history has grown to its threshold. */
   history_full: boolean;
+  /** The workflow's time (ISO 8601), for what waits for a time. */
+  now: string;
 }
 
 /** What to do now. Deciding twice without a new event gives the same. */
 export function nextStep(state: SessionState, pressure: Pressure): Decision {
+  const due = dueChange(state);
+  if (due !== undefined) return due;
   return state.run === null ? betweenRuns(state, pressure) : withinRun(state, state.run, pressure);
 }
 
@@ -44,7 +51,8 @@ function betweenRuns(state: SessionState, pressure: Pressure): Decision {
   if (pressure.history_full) return { do: 'roll_over' };
   const message = nextMessage(state);
   if (message !== undefined) return { do: 'start_run', trigger: 'message', message_ids: [message] };
-  return state.status === 'archived' ? { do: 'close' } : { do: 'wait' };
+  if (state.status === 'archived') return { do: 'close' };
+  return nextGoalRun(state, pressure.now) ?? { do: 'wait' };
 }
 
 /** A steering message that came too late for its run goes first: it was meant for what just ended. */
@@ -60,6 +68,8 @@ function withinRun(state: SessionState, run: RunState, pressure: Pressure): Deci
   const open = run.calls.filter((call) => call.status !== 'settled');
   if (open.length > 0) return settleCalls(state, run, open, pressure);
   if (run.interrupted_by !== null) return { do: 'finish_run', status: 'interrupted', error: null };
+  const ended = goalRunEnd(state, run);
+  if (ended !== undefined) return ended;
   if (!run.project_loaded) return { do: 'load_project' };
   if (run.answered && !state.queue.some((message) => message.delivery === 'steer')) {
     return {
@@ -69,7 +79,13 @@ function withinRun(state: SessionState, run: RunState, pressure: Pressure): Deci
     };
   }
   if (pressure.history_full) return { do: 'roll_over' };
-  return { do: 'call_model', operation_id: operationId(run.run_id, run.step + 1, 0), through_seq: state.seq };
+  return (
+    budgetChange(state) ?? {
+      do: 'call_model',
+      operation_id: operationId(run.run_id, run.step + 1, 0),
+      through_seq: state.seq,
+    }
+  );
 }
 
 /** What lost its worker comes first: nothing else may begin before it is known what became of it. */

@@ -2,6 +2,7 @@
  * What clients and workers may say to a session's workflow: names and argument shapes alone, so that
  * importing this costs nothing. The workflow type `session` implements it in session.ts.
  */
+import type { GoalAction } from '../domain/goalActions.ts';
 import type { Delivery, SessionEvent, SessionSettings, WorkspaceBinding } from '../domain/event.ts';
 import type { SessionState } from '../domain/session.ts';
 
@@ -17,7 +18,8 @@ export interface RollOverThresholds {
 
 /**
  * How a session's workflow starts. `host_patience_ms`: how long a call may wait for the workspace's host before
- * the session says that it is unreachable; absent: HOST_PATIENCE_MS.
+ * the session says that it is unreachable; absent: HOST_PATIENCE_MS. `goal_second_ms`: how long a second of a
+ * goal's waiting lasts; absent: 1,000, and only tests have something else.
  */
 export type SessionInput =
   | {
@@ -29,6 +31,7 @@ export type SessionInput =
       settings: SessionSettings;
       roll_over?: RollOverThresholds;
       host_patience_ms?: number;
+      goal_second_ms?: number;
     }
   | {
       /** After continue-as-new: the state when the last segment was archived, and the events since. */
@@ -38,6 +41,7 @@ export type SessionInput =
       segment: number;
       roll_over?: RollOverThresholds;
       host_patience_ms?: number;
+      goal_second_ms?: number;
     }
   | {
       /** An archived session that is opened again from its archive. */
@@ -46,6 +50,7 @@ export type SessionInput =
       segment: number;
       roll_over?: RollOverThresholds;
       host_patience_ms?: number;
+      goal_second_ms?: number;
     };
 
 /** A user's message. The same `message_id` twice is one message. */
@@ -70,6 +75,12 @@ export interface ResolveSignal {
   note: string;
 }
 
+/** What the user does about the goal. */
+export interface GoalSignal {
+  by: string;
+  action: GoalAction;
+}
+
 /** The arguments of each signal, by name. */
 export interface SessionSignals {
   message: [MessageSignal];
@@ -78,6 +89,7 @@ export interface SessionSignals {
   resolve: [ResolveSignal];
   rebind: [{ workspace: WorkspaceBinding; by: string }];
   rename: [{ title: string }];
+  goal: [GoalSignal];
   configure: [{ settings: Partial<SessionSettings> }];
   complete: [];
   archive: [];

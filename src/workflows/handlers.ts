@@ -17,6 +17,7 @@ import type {
   SessionSignals,
 } from './contract.ts';
 import type { SessionMachine } from './machine.ts';
+import { acceptGoal } from './taskState.ts';
 
 const factsQuery = defineQuery<SessionFacts>(QUERIES.facts);
 const eventsQuery = defineQuery<EventPage, [PageQuery]>(QUERIES.events);
@@ -50,6 +51,7 @@ export function installHandlers(machine: SessionMachine, running: Interruptible)
   on(machine, 'rename', ({ title }) => {
     if (title !== machine.state.title) machine.emit({ type: 'session_renamed', title });
   });
+  on(machine, 'goal', (signal) => acceptGoal(machine, signal));
   on(machine, 'configure', ({ settings }) => {
     const next = { ...machine.state.settings, ...settings };
     if (JSON.stringify(next) !== JSON.stringify(machine.state.settings)) {

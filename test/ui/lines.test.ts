@@ -86,6 +86,8 @@ const facts: KnownFacts = {
   ],
   pending_approvals: [{ call_id: 'c2', operation_id: 'o2', tool: 'bash', target: 'rm -rf build' }],
   current_calls: [],
+  goal: null,
+  plan: null,
   usage: { ...NO_USAGE, input_tokens: 12_345 },
   last_seq: 9,
 };

@@ -1,5 +1,6 @@
 /** The signals of a simulated session, each as its handler in workflows/handlers.ts treats it. */
 import type { SessionSettings } from '../../../src/domain/event.ts';
+import { actOnGoal, isRefusal, type GoalAction } from '../../../src/domain/goalActions.ts';
 import type { Simulation } from './simulation.ts';
 
 /** Sends one; which, the tape says. */
@@ -14,6 +15,8 @@ export function sendSignal(session: Simulation): void {
     resolve,
     configure,
     others,
+    goal,
+    goal,
   );
   send(session);
 }
@@ -74,6 +77,22 @@ function others(session: Simulation): void {
   if (what === 'reopen') reopen(session);
   if (what === 'rebind')
     session.emit({ type: 'workspace_rebound', workspace: { host: 'h2', path: '/w2' }, by: 'ada' });
+}
+
+/** As `acceptGoal` of workflows/taskState.ts. */
+function goal(session: Simulation): void {
+  const action = session.choose<GoalAction>(
+    { do: 'set', objective: 'reach it', budget: null },
+    { do: 'set', objective: 'reach it cheaply', budget: 1 + session.pick(5) },
+    { do: 'pause' },
+    { do: 'resume' },
+    { do: 'clear' },
+    { do: 'budget', budget: 1 + session.pick(20) },
+  );
+  const event = actOnGoal(session.state.goal, action, 'ada');
+  if (isRefusal(event)) return;
+  if (action.do === 'set' || action.do === 'resume') reopen(session);
+  session.emit(event);
 }
 
 function reopen(session: Simulation): void {
