@@ -1,7 +1,7 @@
 /** What is known of a session: from its workflow, or, when no worker answers, from visibility and archive. */
 import { workflowId } from '../domain/ids.ts';
 import { describeSession, type SessionFacts } from '../domain/facts.ts';
-import { upgradeState } from '../domain/fold.ts';
+import { upgradeState } from '../domain/upgrade.ts';
 import type { RunStateName, SessionStatus } from '../domain/session.ts';
 import { QUERIES } from '../workflows/contract.ts';
 import { attributesOfExecution } from './attributes.ts';
@@ -88,6 +88,8 @@ function emptyFacts(session_id: string): SessionFacts {
     uncertain: [],
     pending_approvals: [],
     current_calls: [],
+    goal: null,
+    plan: null,
     usage: no_usage,
     context: { tokens: 0, window: 0, summary_through_seq: null, compactions: 0, compacting: false },
     last_seq: 0,

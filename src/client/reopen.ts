@@ -1,5 +1,5 @@
 /** An archived session under its old id: a new workflow that begins with the archive's last state. */
-import { upgradeState } from '../domain/fold.ts';
+import { upgradeState } from '../domain/upgrade.ts';
 import { SESSION_TASK_QUEUE, workflowId } from '../domain/ids.ts';
 import { SESSION_WORKFLOW, type SessionInput, type SessionSignals } from '../workflows/contract.ts';
 import { archiveMissing } from './errors.ts';

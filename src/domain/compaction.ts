@@ -119,6 +119,14 @@ type Folds = {
   ) => SessionState;
 };
 
+/** A session without a summary, and what a state of before there were any is completed with. */
+export const NEVER_COMPACTED = {
+  summary: null,
+  compactions: 0,
+  compaction_requested: false,
+  context_tokens: 0,
+};
+
 /** How the events of a compaction change the session (fold.ts). */
 export const COMPACTION_FOLDS: Folds = {
   compaction_requested: (state) => ({ ...state, compaction_requested: true }),

@@ -17,6 +17,7 @@ import {
 import type { RecoveredOperation } from './evidence.ts';
 import type { ContextMessage, ModelToolCall } from './model.ts';
 import { changedNote } from './projectChanges.ts';
+import { taskBlocks } from './goalPrompt.ts';
 import { systemText } from './prompt.ts';
 import type { SessionState } from './session.ts';
 import { summaryText } from './summary.ts';
@@ -34,7 +35,7 @@ export function buildContext(
   const visible = events.filter((event) => isVisible(state.summary, event));
   const conversation = new Conversation(resultTexts(visible));
   for (const event of visible) conversation.add(event);
-  const messages: ContextMessage[] = [...opening(state, lost), ...conversation.finish()];
+  const messages: ContextMessage[] = [...opening(state, visible, lost), ...conversation.finish()];
   const recovery = recoveryBlock(conversation.recovered());
   return recovery === undefined ? messages : [...messages, { role: 'user', text: recovery }];
 }
@@ -47,12 +48,14 @@ export interface LostEvents {
 }
 
 /** What stands before the conversation. */
-function opening(state: SessionState, lost: readonly LostEvents[]): ContextMessage[] {
+function opening(
+  state: SessionState,
+  visible: readonly SessionEvent[],
+  lost: readonly LostEvents[],
+): ContextMessage[] {
+  const system = [systemText(state), ...taskBlocks(state, visible)].join('\n\n');
   const texts = [summaryText(state), lostText(lost)].filter((text) => text !== undefined);
-  return [
-    { role: 'system', text: systemText(state) },
-    ...texts.map((text) => ({ role: 'user' as const, text })),
-  ];
+  return [{ role: 'system', text: system }, ...texts.map((text) => ({ role: 'user' as const, text }))];
 }
 
 function lostText(lost: readonly LostEvents[]): string | undefined {
@@ -166,9 +169,10 @@ class Conversation {
     this.#operations.set(event.call_id, event.operation_id);
   }
 
-  begin(message_ids: string[]): void {
+  begin({ message_ids, prompt }: EventOf<'run_started'>): void {
     this.#interrupted = false;
     this.enter(({ message_id }) => message_ids.includes(message_id));
+    if (prompt !== undefined) this.note(prompt);
   }
 
   interrupt(): void {
@@ -216,7 +220,7 @@ type Handlers = { [T in EventType]?: (conversation: Conversation, event: EventOf
 
 const HANDLERS: Handlers = {
   user_message: (conversation, event) => conversation.wait(event),
-  run_started: (conversation, event) => conversation.begin(event.message_ids),
+  run_started: (conversation, event) => conversation.begin(event),
   project_loaded: (conversation, { changes = [] }) => {
     if (changes.length > 0) conversation.note(changedNote(changes));
   },

@@ -4,6 +4,7 @@
  * workflow's own clock alone. Fields are plain JSON.
  */
 import type { RunError } from './failure.ts';
+import type { GoalStatus, PlanStep } from './goal.ts';
 import type { FinishReason, ModelApi, ModelToolCall, OpaqueReasoning, Usage } from './model.ts';
 import type { ApprovalPolicy, BlobRef, EffectClass, FileVersion, ToolStatus } from './tool.ts';
 
@@ -129,7 +130,8 @@ export type EventBody =
       settings: SessionSettings;
     }
   | { type: 'user_message'; message_id: string; text: string; delivery: Delivery }
-  | { type: 'run_started'; trigger: RunTrigger; message_ids: string[] }
+  /** `prompt`, of trigger `goal` alone: the words that begin the run for the model. */
+  | { type: 'run_started'; trigger: RunTrigger; message_ids: string[]; prompt?: string }
   /** `changes`: since an earlier run; absent where there are none, as in the first run. */
   | { type: 'project_loaded'; project: LoadedProject; changes?: ProjectChange[] }
   | { type: 'model_called'; operation_id: string; model: string; through_seq: number }
@@ -188,6 +190,19 @@ export type EventBody =
   | { type: 'workspace_rebound'; workspace: WorkspaceBinding; by: string }
   | { type: 'session_renamed'; title: string }
   | { type: 'settings_changed'; settings: SessionSettings }
+  /** A new goal, instead of the one before. `second_ms`: how long a second of its waiting lasts; absent: 1,000. */
+  | { type: 'goal_set'; objective: string; budget: number | null; by: string; second_ms?: number }
+  /** What is absent stays. `wait_seconds`: the model has nothing to do for so long. */
+  | {
+      type: 'goal_changed';
+      by: string;
+      status?: GoalStatus;
+      budget?: number | null;
+      note?: string;
+      wait_seconds?: number;
+    }
+  | { type: 'goal_cleared'; by: string }
+  | { type: 'plan_changed'; steps: PlanStep[] }
   | { type: 'session_completed' }
   | { type: 'session_archived' }
   | { type: 'session_reopened' };

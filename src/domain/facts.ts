@@ -1,6 +1,8 @@
 /** What `holdfast show` tells of a session: a view of its state, bounded like it. */
 import { contextWindow } from './contextWindow.ts';
 import type { SessionSettings, WorkspaceBinding } from './event.ts';
+import { describeGoal } from './goal.ts';
+import type { Goal, PlanStep } from './goal.ts';
 import type { Usage } from './model.ts';
 import type { RunStateName, RunSummary, SessionState, SessionStatus, UncertainOperation } from './session.ts';
 
@@ -32,6 +34,9 @@ export interface SessionFacts {
   pending_approvals: PendingApproval[];
   /** Of the step under way: what has not ended. */
   current_calls: { call_id: string; operation_id: string; tool: string; target: string; status: string }[];
+  goal: Goal | null;
+  /** Null: there is none. */
+  plan: PlanStep[] | null;
   usage: Usage;
   context: ContextFacts;
   last_seq: number;
@@ -79,6 +84,8 @@ export function describeSession(state: SessionState): SessionFacts {
         target,
         status,
       })),
+    goal: describeGoal(state.goal),
+    plan: state.plan.length === 0 ? null : state.plan,
     usage: state.usage,
     context: {
       tokens: state.context_tokens,

@@ -6,6 +6,7 @@ export type FailureType =
   | 'model.not_found'
   | 'model.bad_request'
   | 'model.rate_limited'
+  | 'model.quota_exhausted'
   | 'model.unavailable'
   | 'model.stalled'
   | 'model.malformed'
@@ -18,7 +19,7 @@ export type FailureType =
 
 /** Why a run failed, in the one form of all errors: what happened and what to do next. */
 export interface RunError {
-  /** A FailureType, or `crash_loop`, `internal`. */
+  /** A FailureType, or `crash_loop`, `goal.budget_limited`, `internal`. */
   code: string;
   message: string;
   remedy: string;

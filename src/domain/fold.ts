@@ -1,7 +1,9 @@
 /** `applyEvent`: how each event changes the session. Pure, exhaustive by type, and bounded by limits.ts. */
-import { COMPACTION_FOLDS } from './compaction.ts';
+import { COMPACTION_FOLDS, NEVER_COMPACTED } from './compaction.ts';
 import type { EventOf, EventType, SessionEvent } from './event.ts';
 import type { RunError } from './failure.ts';
+import { NO_TASK } from './goal.ts';
+import { foldTask } from './goalFold.ts';
 import { CALL_IDS_KEPT, FILE_VERSIONS_KEPT, MESSAGE_IDS_KEPT, RUNS_KEPT, UNCERTAIN_KEPT } from './limits.ts';
 import { addUsage, NO_USAGE } from './model.ts';
 import { projectAfter } from './projectChanges.ts';
@@ -13,7 +15,7 @@ export function applyEvent(state: SessionState | null, event: SessionEvent): Ses
   if (event.type === 'session_created') return created(event);
   if (state === null) throw new Error(`Expected session_created as the first event, found ${event.type}.`);
   const fold = FOLDS[event.type] as (state: SessionState, event: SessionEvent) => SessionState;
-  return { ...fold(state, event), seq: event.seq, updated_at: event.at };
+  return foldTask(state, { ...fold(state, event), seq: event.seq, updated_at: event.at }, event);
 }
 
 type Folds = {
@@ -93,19 +95,16 @@ const FOLDS: Folds = {
   workspace_rebound: (state, { workspace }) => ({ ...state, workspace, host_unreachable: false }),
   session_renamed: (state, { title }) => ({ ...state, title }),
   settings_changed: (state, { settings }) => ({ ...state, settings }),
+  // Goal and plan are folded by goalFold.ts, which looks at all events.
+  goal_set: (state) => state,
+  goal_changed: (state) => state,
+  goal_cleared: (state) => state,
+  plan_changed: (state) => state,
   session_completed: (state) => ({ ...state, status: 'completed' }),
   session_archived: (state) => ({ ...state, status: 'archived' }),
   session_reopened: (state) => ({ ...state, status: 'active' }),
   ...COMPACTION_FOLDS,
 };
-
-/** What sessions of before there were summaries lack; see `upgradeState`. */
-const NEVER_COMPACTED = { summary: null, compactions: 0, compaction_requested: false, context_tokens: 0 };
-
-/** A state of any version before this one, with what it lacks. */
-export function upgradeState(state: SessionState): SessionState {
-  return { ...NEVER_COMPACTED, ...state };
-}
 
 function created(event: EventOf<'session_created'>): SessionState {
   return {
@@ -129,6 +128,7 @@ function created(event: EventOf<'session_created'>): SessionState {
     uncertain: [],
     host_unreachable: false,
     project: null,
+    ...NO_TASK,
     usage: NO_USAGE,
     ...NEVER_COMPACTED,
   };

@@ -70,3 +70,33 @@ export const SUMMARY_MAX_BYTES = 32 * KIB;
 export const SUMMARY_MESSAGES_MAX_BYTES = 16 * KIB;
 /** Summaries in a row, without a reply of the model between them, that end a run. */
 export const COMPACTIONS_IN_A_ROW_MAX = 32;
+
+/** What a goal is to reach. Longer things belong in a file of the workspace. */
+export const GOAL_OBJECTIVE_MAX_CHARS = 4_000;
+/** The last word on a goal. */
+export const GOAL_NOTE_MAX_CHARS = 2_000;
+/** Steps of a plan, … */
+export const PLAN_STEPS_MAX = 100;
+/** … the characters of one, … */
+export const PLAN_STEP_MAX_CHARS = 1_000;
+/** … and the whole of it. */
+export const PLAN_MAX_BYTES = 32 * KIB;
+/**
+ * How long a goal rests after one, two, and more runs in a row that changed neither a file nor the plan. With
+ * these at most five runs begin in any hour: at 0, 3, 15, 30 and 45 minutes.
+ */
+export const GOAL_BACK_OFF_SECONDS = [3 * 60, 12 * 60, 15 * 60] as const;
+/** Between two runs that get on. */
+export const GOAL_PAUSE_SECONDS = 1;
+/** The longest that a model may ask to wait; it is asked again then. */
+export const GOAL_WAIT_MAX_SECONDS = 15 * 60;
+/** Runs in a row that changed nothing, after which a goal is blocked. */
+export const GOAL_STALLED_RUNS_MAX = 3;
+/** Runs in a row that changed the plan alone and count as getting on; more of them are idle. */
+export const GOAL_PLANNED_RUNS_MAX = 3;
+/** Steps in a row of one run of a goal that changed nothing, after which it is ended. */
+export const GOAL_QUIET_STEPS_MAX = 50;
+/** Steps in a row that made only calls that the run had made before, after which it is ended. */
+export const GOAL_REPEATED_STEPS_MAX = 3;
+/** Things that a goal remembers having seen; the oldest are forgotten. */
+export const GOAL_SEEN_KEPT = 500;

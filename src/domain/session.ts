@@ -13,6 +13,7 @@ import type {
   WorkspaceBinding,
 } from './event.ts';
 import type { RunError } from './failure.ts';
+import type { GoalState, PlanStep } from './goal.ts';
 import type { Usage } from './model.ts';
 
 export type SessionStatus = 'active' | 'completed' | 'archived';
@@ -126,6 +127,9 @@ export interface SessionState {
   host_unreachable: boolean;
   /** As read when the last run started. */
   project: ProjectFacts | null;
+  goal: GoalState | null;
+  /** Empty: there is none. */
+  plan: PlanStep[];
   usage: Usage;
   /** What the context begins with; null while it is the whole conversation. `seq` is of its event. */
   summary: (Summary & { seq: number }) | null;

@@ -4,6 +4,8 @@ import { interruptedResult } from './evidence.ts';
 import type { RunError } from './failure.ts';
 import { compactionId, operationId } from './ids.ts';
 import { COMPACTIONS_IN_A_ROW_MAX, CRASH_BUDGET_RECOVERIES } from './limits.ts';
+import { budgetChange, dueChange, goalRunEnd, nextGoalRun } from './goalStep.ts';
+import type { ChangeGoal, Wait } from './goalStep.ts';
 import type { CallState, RunState, SessionState } from './session.ts';
 import type { ToolStatus } from './tool.ts';
 
@@ -15,8 +17,9 @@ export interface Settlement {
 }
 
 export type Decision =
-  | { do: 'wait' }
-  | { do: 'start_run'; trigger: RunTrigger; message_ids: string[] }
+  | Wait
+  | { do: 'start_run'; trigger: RunTrigger; message_ids: string[]; prompt?: string }
+  | ChangeGoal
   | { do: 'load_project' }
   /** `unchecked`: whatever its size, since nothing of the context can be summarised. */
   | { do: 'call_model'; operation_id: string; through_seq: number; unchecked?: true }
@@ -36,10 +39,14 @@ export type Decision =
 export interface Pressure {
   /** Temporal's history has grown to its threshold. */
   history_full: boolean;
+  /** The workflow's time (ISO 8601), for what waits for a time. */
+  now: string;
 }
 
 /** What to do now. Deciding twice without a new event gives the same. */
 export function nextStep(state: SessionState, pressure: Pressure): Decision {
+  const due = dueChange(state);
+  if (due !== undefined) return due;
   return state.run === null ? betweenRuns(state, pressure) : withinRun(state, state.run, pressure);
 }
 
@@ -48,7 +55,8 @@ function betweenRuns(state: SessionState, pressure: Pressure): Decision {
   if (state.compaction_requested && state.status !== 'archived') return compact(state);
   const message = nextMessage(state);
   if (message !== undefined) return { do: 'start_run', trigger: 'message', message_ids: [message] };
-  return state.status === 'archived' ? { do: 'close' } : { do: 'wait' };
+  if (state.status === 'archived') return { do: 'close' };
+  return nextGoalRun(state, pressure.now) ?? { do: 'wait' };
 }
 
 /** A steering message that came too late for its run goes first: it was meant for what just ended. */
@@ -64,6 +72,8 @@ function withinRun(state: SessionState, run: RunState, pressure: Pressure): Deci
   const open = run.calls.filter((call) => call.status !== 'settled');
   if (open.length > 0) return settleCalls(state, run, open, pressure);
   if (run.interrupted_by !== null) return { do: 'finish_run', status: 'interrupted', error: null };
+  const ended = goalRunEnd(state, run);
+  if (ended !== undefined) return ended;
   if (!run.project_loaded) return { do: 'load_project' };
   if (run.answered && !state.queue.some((message) => message.delivery === 'steer')) {
     return {
@@ -78,7 +88,7 @@ function withinRun(state: SessionState, run: RunState, pressure: Pressure): Deci
 /** Here every call of the step before is settled: nothing that rolls over or is summarised waits for a result. */
 function nextCall(state: SessionState, run: RunState, pressure: Pressure): Decision {
   if (pressure.history_full) return { do: 'roll_over' };
-  return compaction(state, run) ?? callModel(state, run);
+  return budgetChange(state) ?? compaction(state, run) ?? callModel(state, run);
 }
 
 function callModel(state: SessionState, run: RunState): Decision {

@@ -1,9 +1,13 @@
 /** The Markdown that the Web UI shows as a session's current details. */
 import type { EventOf, EventType, SessionEvent } from './event.ts';
 import { runStateName } from './facts.ts';
+import type { Goal } from './goal.ts';
+import { planLine } from './goalPrompt.ts';
 import type { SessionState } from './session.ts';
 
 const STEPS_SHOWN = 8;
+/** Temporal keeps 20,000 bytes of these details. */
+const PLAN_STEPS_SHOWN = 40;
 
 /** A page for a person who looks in: what it is, what it does, what is open. */
 export function tellStory(state: SessionState, events: readonly SessionEvent[]): string {
@@ -18,6 +22,8 @@ export function tellStory(state: SessionState, events: readonly SessionEvent[]):
           `${code(operation.call_id)} ${escape(`${operation.tool}: ${operation.target}`)} is **${operation.status}**. ${escape(operation.evidence)}`,
       ),
     ),
+    ...section('Goal', goalLines(state.goal)),
+    ...section('Plan', planLines(state)),
     ...section('Last steps', lastSteps(events)),
   ].join('\n\n');
 }
@@ -30,6 +36,21 @@ function awaiting(state: SessionState): string[] {
   return (state.run?.calls ?? [])
     .filter((call) => call.status === 'awaiting_approval')
     .map((call) => `${code(call.call_id)} ${escape(`${call.tool}: ${call.target}`)}`);
+}
+
+function goalLines(goal: Goal | null): string[] {
+  if (goal === null) return [];
+  const of = goal.budget === null ? '' : ` of ${goal.budget}`;
+  return [
+    `**${escape(goal.status)}** · ${goal.tokens_used}${of} tokens${goal.next_run_at === null ? '' : ` · next run at ${goal.next_run_at}`}`,
+    brief(goal.objective),
+    ...(goal.note === '' ? [] : [brief(goal.note)]),
+  ];
+}
+
+function planLines({ plan }: SessionState): string[] {
+  const shown = plan.slice(0, PLAN_STEPS_SHOWN).map((step) => brief(planLine(step)));
+  return plan.length > shown.length ? [...shown, `… and ${plan.length - shown.length} more`] : shown;
 }
 
 function lastSteps(events: readonly SessionEvent[]): string[] {

@@ -2,6 +2,7 @@
  * What clients and workers may say to a session's workflow: names and argument shapes alone, so that
  * importing this costs nothing. The workflow type `session` implements it in session.ts.
  */
+import type { GoalAction } from '../domain/goalActions.ts';
 import type { Delivery, SessionEvent, SessionSettings, WorkspaceBinding } from '../domain/event.ts';
 import type { SessionState } from '../domain/session.ts';
 import type { SettingsChange } from '../domain/settings.ts';
@@ -18,7 +19,8 @@ export interface RollOverThresholds {
 
 /**
  * How a session's workflow starts. `host_patience_ms`: how long a call may wait for the workspace's host before
- * the session says that it is unreachable; absent: HOST_PATIENCE_MS.
+ * the session says that it is unreachable; absent: HOST_PATIENCE_MS. `goal_second_ms`: how long a second of a
+ * goal's waiting lasts; absent: 1,000, and only tests have something else.
  */
 export type SessionInput =
   | {
@@ -30,6 +32,7 @@ export type SessionInput =
       settings: SessionSettings;
       roll_over?: RollOverThresholds;
       host_patience_ms?: number;
+      goal_second_ms?: number;
     }
   | {
       /** After continue-as-new: the state when the last segment was archived, and the events since. */
@@ -39,6 +42,7 @@ export type SessionInput =
       segment: number;
       roll_over?: RollOverThresholds;
       host_patience_ms?: number;
+      goal_second_ms?: number;
     }
   | {
       /** An archived session that is opened again from its archive. */
@@ -47,6 +51,7 @@ export type SessionInput =
       segment: number;
       roll_over?: RollOverThresholds;
       host_patience_ms?: number;
+      goal_second_ms?: number;
     };
 
 /** A user's message. The same `message_id` twice is one message. */
@@ -71,6 +76,12 @@ export interface ResolveSignal {
   note: string;
 }
 
+/** What the user does about the goal. */
+export interface GoalSignal {
+  by: string;
+  action: GoalAction;
+}
+
 /** The arguments of each signal, by name. */
 export interface SessionSignals {
   message: [MessageSignal];
@@ -79,6 +90,7 @@ export interface SessionSignals {
   resolve: [ResolveSignal];
   rebind: [{ workspace: WorkspaceBinding; by: string }];
   rename: [{ title: string }];
+  goal: [GoalSignal];
   configure: [{ settings: SettingsChange }];
   complete: [];
   archive: [];

@@ -18,6 +18,7 @@ import type {
   SessionSignals,
 } from './contract.ts';
 import type { SessionMachine } from './machine.ts';
+import { acceptGoal } from './taskState.ts';
 
 const factsQuery = defineQuery<SessionFacts>(QUERIES.facts);
 const eventsQuery = defineQuery<EventPage, [PageQuery]>(QUERIES.events);
@@ -47,6 +48,7 @@ export function installHandlers(machine: SessionMachine, running: Interruptible)
   on(machine, 'rename', ({ title }) => {
     if (title !== machine.state.title) machine.emit({ type: 'session_renamed', title });
   });
+  on(machine, 'goal', (signal) => acceptGoal(machine, signal));
   on(machine, 'configure', ({ settings }) => {
     const next = changedSettings(machine.state.settings, settings);
     if (JSON.stringify(next) !== JSON.stringify(machine.state.settings)) {

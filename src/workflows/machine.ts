@@ -4,7 +4,7 @@
  */
 import { workflowInfo } from '@temporalio/workflow';
 import type { EventBody, SessionEvent } from '../domain/event.ts';
-import { applyEvent, upgradeState } from '../domain/fold.ts';
+import { applyEvent } from '../domain/fold.ts';
 import {
   HOST_PATIENCE_MS,
   PAGE_MAX_BYTES,
@@ -13,6 +13,7 @@ import {
   ROLL_OVER_SIGNALS,
 } from '../domain/limits.ts';
 import type { SessionState } from '../domain/session.ts';
+import { upgradeState } from '../domain/upgrade.ts';
 import type { Pressure } from '../domain/step.ts';
 import type { LogPage, PageQuery, RollOverThresholds, SessionInput } from './contract.ts';
 import { bus } from './proxies.ts';
@@ -27,11 +28,15 @@ export class SessionMachine {
   readonly segment: number;
   readonly roll_over: RollOverThresholds;
   readonly host_patience_ms: number;
+  readonly goal_second_ms: number | undefined;
   signals = 0;
+  /** A time that a timer has waited for: it has come, whatever the clock says since. */
+  #reached = '';
 
   constructor(input: SessionInput) {
     this.roll_over = input.roll_over ?? {};
     this.host_patience_ms = input.host_patience_ms ?? HOST_PATIENCE_MS;
+    this.goal_second_ms = input.goal_second_ms;
     this.base = input.kind === 'new' ? null : upgradeState(input.state);
     this.segment = input.kind === 'new' ? 1 : input.segment;
     this.events = input.kind === 'continued' ? [...input.events] : [];
@@ -65,7 +70,17 @@ export class SessionMachine {
       info.historyLength >= (this.roll_over.history_events ?? ROLL_OVER_HISTORY_EVENTS) ||
       info.historySize >= (this.roll_over.history_bytes ?? ROLL_OVER_HISTORY_BYTES) ||
       this.signals >= (this.roll_over.signals ?? ROLL_OVER_SIGNALS);
-    return { history_full };
+    return { history_full, now: this.now() };
+  }
+
+  /** The time (ISO 8601), never before the last event or a time that was waited for. */
+  now(): string {
+    return notBefore(notBefore(this.#reached, this.state.updated_at), new Date().toISOString());
+  }
+
+  /** A timer for this time has fired. */
+  reach(time: string): void {
+    this.#reached = notBefore(this.#reached, time);
   }
 
   /** Events after a seq, at least one if there is any, at most `max_bytes` of JSON text. */

@@ -12,6 +12,7 @@ import { compact } from './compact.ts';
 import { attachTools, reconcileTools, runTools } from './performTools.ts';
 import { onHost } from './onHost.ts';
 import { modelActivities } from './proxies.ts';
+import { changeGoal, settleKept } from './taskState.ts';
 
 /** The decisions that act within a session; the others belong to its main loop. */
 export type Action = Exclude<Decision, { do: 'wait' | 'roll_over' | 'close' }>;
@@ -30,10 +31,11 @@ type Performers = {
 };
 
 const PERFORMERS: Performers = {
-  start_run: (machine, { trigger, message_ids }) => {
+  start_run: (machine, { do: _, ...start }) => {
     const run_id = runId(machine.state.session_id, machine.state.run_count + 1);
-    machine.emit({ type: 'run_started', trigger, message_ids }, run_id);
+    machine.emit({ type: 'run_started', ...start }, run_id);
   },
+  change_goal: changeGoal,
   load_project: loadProject,
   call_model: callModel,
   compact: async (machine, action) => compact(machine, action),
@@ -149,16 +151,18 @@ function record(machine: SessionMachine, operation_id: string, reply: CallModelR
   });
   for (const { call, operation_id: own } of named) {
     const { call_id, tool, effect, target, problem } = call;
+    const args: unknown = problem === undefined ? JSON.parse(call.arguments.trim() || '{}') : null;
     machine.emit({
       type: 'tool_call',
       call_id,
       operation_id: own,
       tool,
-      args: problem === undefined ? JSON.parse(call.arguments.trim() || '{}') : null,
+      args,
       effect,
       target,
       ...(problem === undefined ? {} : { problem }),
     });
+    if (problem === undefined) settleKept(machine, { call_id, operation_id: own, tool, args });
   }
 }
 

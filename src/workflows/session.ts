@@ -1,11 +1,5 @@
 /** The session workflow: decide (domain/step.ts), perform, until it is archived or continues as new. */
-import {
-  CancellationScope,
-  condition,
-  continueAsNew,
-  createEventGroup,
-  setCurrentDetails,
-} from '@temporalio/workflow';
+import { CancellationScope, continueAsNew, createEventGroup, setCurrentDetails } from '@temporalio/workflow';
 import { nextStep } from '../domain/step.ts';
 import { tellStory } from '../domain/story.ts';
 import type { SessionInput } from './contract.ts';
@@ -13,6 +7,7 @@ import { installHandlers } from './handlers.ts';
 import { SessionMachine } from './machine.ts';
 import { perform } from './perform.ts';
 import { onHost } from './onHost.ts';
+import { rest } from './taskState.ts';
 import { publishAttributes } from './visibility.ts';
 
 /** What a closed session leaves behind; its events are in the archive. */
@@ -34,7 +29,7 @@ export async function session(input: SessionInput): Promise<SessionEnd> {
     const working = new CancellationScope();
     switch (decision.do) {
       case 'wait':
-        await condition(() => nextStep(machine.state, machine.pressure()).do !== 'wait');
+        await rest(machine, decision.until);
         break;
       case 'roll_over':
         await rollOver(machine);
@@ -83,5 +78,6 @@ async function rollOver(machine: SessionMachine): Promise<void> {
     segment: machine.segment + 1,
     roll_over: machine.roll_over,
     host_patience_ms: machine.host_patience_ms,
+    ...(machine.goal_second_ms === undefined ? {} : { goal_second_ms: machine.goal_second_ms }),
   });
 }

@@ -6,6 +6,7 @@ import { applyEvent } from '../../src/domain/fold.ts';
 import {
   CALL_IDS_KEPT,
   CALLS_PER_REPLY_MAX,
+  GOAL_SEEN_KEPT,
   MESSAGE_IDS_KEPT,
   RUNS_KEPT,
   UNCERTAIN_KEPT,
@@ -56,6 +57,7 @@ test('sessions come through every decision, so that what is said of all is said 
   expect([...seen].toSorted()).toEqual([
     'attach',
     'call_model',
+    'change_goal',
     'close',
     'compact',
     'finish_run',
@@ -72,11 +74,11 @@ test('sessions come through every decision, so that what is said of all is said 
 
 test('deciding twice gives the same, also after the state went through a payload', () => {
   everySession({
-    onDecision: ({ state, full }, decision) => {
+    onDecision: ({ state, full, now }, decision) => {
       const carried = JSON.parse(JSON.stringify(state)) as SessionState;
       expect(carried).toEqual(state);
-      expect(nextStep(state, { history_full: full })).toEqual(decision);
-      expect(nextStep(carried, { history_full: full })).toEqual(decision);
+      expect(nextStep(state, { history_full: full, now })).toEqual(decision);
+      expect(nextStep(carried, { history_full: full, now })).toEqual(decision);
     },
   });
 });
@@ -160,7 +162,7 @@ test('whatever the events are, the fold is pure, its state is plain JSON and bou
       if (state === null) throw new Error('Expected at least one event.');
       expect(JSON.parse(JSON.stringify(state))).toEqual(state);
       expectBounded(state);
-      expect(nextStep(state, { history_full })).toHaveProperty('do');
+      expect(nextStep(state, { history_full, now: state.updated_at })).toHaveProperty('do');
       expect(JSON.parse(JSON.stringify(describeSession(state)))).toEqual(describeSession(state));
       expect(tellStory(state, events)).toBeTypeOf('string');
     }),
@@ -174,4 +176,7 @@ function expectBounded(state: SessionState): void {
   expect(state.call_ids.length).toBeLessThanOrEqual(CALL_IDS_KEPT);
   expect(state.uncertain.length).toBeLessThanOrEqual(UNCERTAIN_KEPT);
   expect(state.run?.calls.length ?? 0).toBeLessThanOrEqual(CALLS_PER_REPLY_MAX);
+  expect(state.goal?.seen.length ?? 0).toBeLessThanOrEqual(GOAL_SEEN_KEPT);
+  expect(state.goal?.run?.seen.length ?? 0).toBeLessThanOrEqual(GOAL_SEEN_KEPT);
+  expect(state.goal?.seconds_used ?? 0).toBeGreaterThanOrEqual(0);
 }

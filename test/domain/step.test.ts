@@ -22,11 +22,11 @@ import {
 
 /** What a session with these settings does next, after these events. */
 function next(settings: Partial<SessionSettings>, ...bodies: EventBody[]): Decision {
-  return nextStep(stateOf(log(created(settings), ...bodies)), { history_full: false });
+  return nextStep(stateOf(log(created(settings), ...bodies)), { history_full: false, now: '' });
 }
 
 function nextWhenFull(...bodies: EventBody[]): Decision {
-  return nextStep(stateOf(log(created(), ...bodies)), { history_full: true });
+  return nextStep(stateOf(log(created(), ...bodies)), { history_full: true, now: '' });
 }
 
 /** The decision in short: what it does, and to which calls. */
@@ -160,7 +160,7 @@ describe('approval', () => {
 
   test('that is awaited lets the history roll over', () => {
     const state = stateOf(log(created(ask), ...CALLING, requested('c0'), requested('c1')));
-    expect(nextStep(state, { history_full: true })).toEqual({ do: 'roll_over' });
+    expect(nextStep(state, { history_full: true, now: '' })).toEqual({ do: 'roll_over' });
   });
 
   test('is not asked twice when the call was lost and not run', () => {

@@ -86,6 +86,8 @@ const facts: ShownFacts = {
   ],
   pending_approvals: [{ call_id: 'c2', operation_id: 'o2', tool: 'bash', target: 'rm -rf build' }],
   current_calls: [],
+  goal: null,
+  plan: null,
   usage: { ...NO_USAGE, input_tokens: 12_345 },
   context: { tokens: 0, window: 128_000, summary_through_seq: null, compactions: 0, compacting: false },
   last_seq: 9,

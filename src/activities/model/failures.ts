@@ -90,7 +90,7 @@ const TABLE: readonly Row[] = [
     remedy: ({ model }) => `Choose a model with a larger context than ${model}, or begin a new session.`,
   },
   {
-    type: 'model.rate_limited',
+    type: 'model.quota_exhausted',
     retryable: false,
     when: ({ status, codes }) =>
       status === 402 || /insufficient_quota|insufficient_balance|billing/.test(codes),

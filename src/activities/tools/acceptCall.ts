@@ -3,7 +3,7 @@ import type * as z from 'zod';
 import type { AcceptedCall } from '../../domain/event.ts';
 import { ARGUMENTS_MAX_BYTES } from '../../domain/limits.ts';
 import type { ModelToolCall } from '../../domain/model.ts';
-import type { Tool } from './tool.ts';
+import type { ToolSpec } from './tool.ts';
 import { cleanString } from './utf8.ts';
 import { targetLine } from './wording.ts';
 
@@ -19,7 +19,7 @@ class Unacceptable extends Error {}
 
 /** Checks a call against its tool. Pure, and never throws: what is wrong is `problem`. */
 export function checkCall(
-  tools: ReadonlyMap<string, Tool>,
+  tools: ReadonlyMap<string, ToolSpec>,
   call: ModelToolCall,
   operation_id: string,
 ): AcceptedCall {
@@ -39,7 +39,7 @@ function cleanName(name: string): string {
   return cleanString(name.slice(0, TOOL_NAME_MAX_CHARS));
 }
 
-function findTool(tools: ReadonlyMap<string, Tool>, call: ModelToolCall): Tool {
+function findTool(tools: ReadonlyMap<string, ToolSpec>, call: ModelToolCall): ToolSpec {
   const tool = tools.get(call.tool);
   if (tool !== undefined) return tool;
   const known = [...tools.keys()].join(', ');
@@ -48,7 +48,7 @@ function findTool(tools: ReadonlyMap<string, Tool>, call: ModelToolCall): Tool {
   );
 }
 
-function parseArguments(tool: Tool, text: string): unknown {
+function parseArguments(tool: ToolSpec, text: string): unknown {
   const bytes = Buffer.byteLength(text);
   if (bytes > ARGUMENTS_MAX_BYTES) {
     throw refusal(
@@ -69,7 +69,7 @@ function parseArguments(tool: Tool, text: string): unknown {
 }
 
 /** No text at all stands for no arguments; the schema says whether that will do. */
-function parseJson(tool: Tool, text: string): unknown {
+function parseJson(tool: ToolSpec, text: string): unknown {
   if (text.trim() === '') return {};
   try {
     return JSON.parse(text);
@@ -81,7 +81,7 @@ function parseJson(tool: Tool, text: string): unknown {
   }
 }
 
-function refusal(tool: Tool, why: string): Unacceptable {
+function refusal(tool: ToolSpec, why: string): Unacceptable {
   return new Unacceptable(`The arguments of ${tool.name} can't be used, and nothing was run: ${why}`);
 }
 

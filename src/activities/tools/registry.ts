@@ -16,10 +16,12 @@ import { listFiles } from './listFiles.ts';
 import { readFile } from './readFile.ts';
 import { readOutput } from './readOutput.ts';
 import { search } from './search.ts';
-import type { Tool } from './tool.ts';
+import type { Tool, ToolSpec } from './tool.ts';
+import { updateGoal } from './updateGoal.ts';
+import { updatePlan } from './updatePlan.ts';
 import { writeFile } from './writeFile.ts';
 
-/** Every tool of this version, in the order in which the model reads of them. */
+/** Every tool that activities run, in the order in which the model reads of them. */
 export const TOOLS: ReadonlyMap<string, Tool> = new Map(
   [
     readFile,
@@ -39,9 +41,15 @@ export const TOOLS: ReadonlyMap<string, Tool> = new Map(
   ].map((tool) => [tool.name, tool]),
 );
 
+/** What the model is offered: these, and the tools that the session's workflow keeps. */
+const OFFERED: ReadonlyMap<string, ToolSpec> = new Map<string, ToolSpec>([
+  ...TOOLS,
+  ...[updatePlan, updateGoal].map((tool): [string, ToolSpec] => [tool.name, tool]),
+]);
+
 /** The tools for a model request. `parameters` is plain JSON Schema that both OpenAI protocols take. */
 export function toolDefinitions(): ToolDefinition[] {
-  return [...TOOLS.values()].map(({ name, description, schema }) => ({
+  return [...OFFERED.values()].map(({ name, description, schema }) => ({
     name,
     description,
     parameters: parametersOf(schema),
@@ -53,7 +61,7 @@ export function toolDefinitions(): ToolDefinition[] {
  * found and what to do, and then of effect `read`, since it does nothing. Pure, and never throws.
  */
 export function acceptCall(call: ModelToolCall, operation_id: string): AcceptedCall {
-  return checkCall(TOOLS, call, operation_id);
+  return checkCall(OFFERED, call, operation_id);
 }
 
 function parametersOf(schema: z.ZodType): Record<string, unknown> {

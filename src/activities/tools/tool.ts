@@ -38,12 +38,8 @@ export interface StoredOutput {
   blob?: BlobRef;
 }
 
-/**
- * One tool. `run` resolves with an outcome for everything that the model should read, its own failures
- * included, and rejects for infrastructure alone (a full disk, Fenced, a workspace that is gone).
- * `reconcile` only looks, apart from shutting the gate. `attach` waits for what `reconcile` found running.
- */
-export interface Tool<Args = unknown> {
+/** What a call is checked against, and what the model is told. */
+export interface ToolSpec<Args = unknown> {
   name: string;
   /** Built from the constants that enforce its limits. */
   description: string;
@@ -51,6 +47,22 @@ export interface Tool<Args = unknown> {
   effect: (args: Args) => EffectClass;
   /** What it acts on, in one line of at most 200 characters. */
   target: (args: Args) => string;
+}
+
+/**
+ * A tool of the session's own state: the workflow settles its calls itself when it accepts them
+ * (domain/keptTools.ts), so that there is nothing to run and nothing to reconcile.
+ */
+export interface KeptTool<Args = unknown> extends ToolSpec<Args> {
+  effect: () => 'read';
+}
+
+/**
+ * One tool. `run` resolves with an outcome for everything that the model should read, its own failures
+ * included, and rejects for infrastructure alone (a full disk, Fenced, a workspace that is gone).
+ * `reconcile` only looks, apart from shutting the gate. `attach` waits for what `reconcile` found running.
+ */
+export interface Tool<Args = unknown> extends ToolSpec<Args> {
   run: (args: Args, context: ToolContext) => Promise<ToolOutcome>;
   reconcile: (args: Args, context: ToolContext) => Promise<Reconciliation>;
   attach?: (args: Args, context: ToolContext) => Promise<ToolOutcome>;
@@ -59,4 +71,9 @@ export interface Tool<Args = unknown> {
 /** Keeps the type of `Args` between schema and functions, and forgets it for the registry. */
 export function defineTool<Args>(tool: Tool<Args>): Tool {
   return tool as unknown as Tool;
+}
+
+/** The same for a tool that the workflow keeps. */
+export function defineKeptTool<Args>(tool: KeptTool<Args>): KeptTool {
+  return tool as unknown as KeptTool;
 }

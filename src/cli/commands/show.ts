@@ -15,7 +15,7 @@ export const show: Handler = async (context, [id = ''], options) => {
     { worker: false },
   );
   const { screen } = context;
-  if (options['json'] === true) screen.json({ goal: null, plan: null, ...known });
+  if (options['json'] === true) screen.json(known);
   else for (const line of factsLines(known, screen.terminal.columns, screen.styles)) screen.print(line);
   return 0;
 };

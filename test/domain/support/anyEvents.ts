@@ -1,6 +1,7 @@
 /** Any events in any order: what no session would ever write, with ids that collide. */
 import * as fc from 'fast-check';
 import type { EventBody, SessionEvent } from '../../../src/domain/event.ts';
+import type { GoalStatus } from '../../../src/domain/goal.ts';
 import { NO_USAGE } from '../../../src/domain/model.ts';
 import { created, SETTINGS, timeOf } from './events.ts';
 
@@ -82,6 +83,43 @@ const runStarted = fc.record({
   type: fc.constant('run_started' as const),
   trigger: fc.constantFrom('message' as const, 'goal' as const, 'recovery' as const),
   message_ids: fc.array(id, { maxLength: 2 }),
+  prompt: text,
+});
+const goalStatus = fc.constantFrom<GoalStatus>(
+  'active',
+  'paused',
+  'blocked',
+  'usage_limited',
+  'budget_limited',
+  'complete',
+);
+const budget = fc.option(fc.nat(3));
+const goalSet = fc.record({
+  type: fc.constant('goal_set' as const),
+  objective: text,
+  budget,
+  by: fc.constant('ada'),
+});
+const goalChanged = fc.record(
+  {
+    type: fc.constant('goal_changed' as const),
+    by: fc.constantFrom('ada', 'model', 'holdfast'),
+    status: goalStatus,
+    note: text,
+    budget,
+    wait_seconds: fc.nat(900),
+  },
+  { requiredKeys: ['type', 'by'] },
+);
+const planChanged = fc.record({
+  type: fc.constant('plan_changed' as const),
+  steps: fc.array(
+    fc.record({
+      step: text,
+      status: fc.constantFrom('pending' as const, 'in_progress' as const, 'completed' as const),
+    }),
+    { maxLength: 3 },
+  ),
 });
 const modelCalled = fc.record({
   type: fc.constant('model_called' as const),
@@ -158,6 +196,7 @@ const plain = fc.constantFrom<EventBody>(
   { type: 'host_unreachable', host: 'h' },
   { type: 'workspace_rebound', workspace: WORKSPACE, by: 'ada' },
   { type: 'session_renamed', title: 't' },
+  { type: 'goal_cleared', by: 'ada' },
   { type: 'settings_changed', settings: SETTINGS },
   { type: 'session_completed' },
   { type: 'session_archived' },
@@ -180,6 +219,9 @@ const body: fc.Arbitrary<EventBody> = fc.oneof(
   { weight: 1, arbitrary: requested },
   { weight: 1, arbitrary: summary },
   { weight: 1, arbitrary: full },
+  { weight: 2, arbitrary: goalSet },
+  { weight: 2, arbitrary: goalChanged },
+  { weight: 1, arbitrary: planChanged },
   { weight: 1, arbitrary: plain },
 );
 

@@ -5,11 +5,12 @@
 import { cutsOf, isVisible, keptBeside, NOTHING_TO_SUMMARISE } from '../../../src/domain/compaction.ts';
 import type { EventBody, LoadedProject, ProjectFacts, RecoveryStatus } from '../../../src/domain/event.ts';
 import { operationId, runId } from '../../../src/domain/ids.ts';
+import { keepCall, type UpdateGoal, type UpdatePlan } from '../../../src/domain/keptTools.ts';
 import { NO_USAGE } from '../../../src/domain/model.ts';
 import { projectChanges } from '../../../src/domain/projectChanges.ts';
 import type { CallState, SessionState } from '../../../src/domain/session.ts';
 import type { Decision } from '../../../src/domain/step.ts';
-import type { EffectClass, ToolStatus } from '../../../src/domain/tool.ts';
+import type { EffectClass, FileVersion, ToolStatus } from '../../../src/domain/tool.ts';
 import type { Simulation } from './simulation.ts';
 
 const EFFECTS: EffectClass[] = ['side_effect', 'read', 'idempotent'];
@@ -28,16 +29,20 @@ export function play(session: Simulation, decision: Decision): void {
 }
 
 const PERFORMERS: Performers = {
-  wait: () => {},
+  wait: (session, { until }) => {
+    if (until !== undefined) session.sleepUntil(until);
+  },
+  change_goal: (session, { status, by, note }) =>
+    session.emit({ type: 'goal_changed', by, status, ...(note === undefined ? {} : { note }) }),
   close: () => {},
   roll_over: (session) => {
     // Continue-as-new carries the state through a payload.
     session.state = JSON.parse(JSON.stringify(session.state)) as SessionState;
     session.full = false;
   },
-  start_run: (session, { trigger, message_ids }) => {
+  start_run: (session, { do: _, ...start }) => {
     const run_id = runId(session.state.session_id, session.state.run_count + 1);
-    session.emit({ type: 'run_started', trigger, message_ids }, run_id);
+    session.emit({ type: 'run_started', ...start }, run_id);
   },
   load_project: loadProject,
   call_model: callModel,
@@ -105,7 +110,8 @@ function callModel(
   const outcome = session.choose('answer', 'calls', 'calls', 'calls', 'empty', 'failure', 'full');
   // The interrupt was faster than the reply.
   if (session.interrupted && session.pick(2) === 1) return;
-  const error = { code: 'model.unavailable', message: 'down', remedy: 'wait' };
+  const code = session.choose('model.unavailable', 'model.auth', 'model.quota_exhausted');
+  const error = { code, message: 'down', remedy: 'wait' };
   if (outcome === 'full' && !unchecked)
     return session.emit({ type: 'context_full', operation_id, tokens: 9, window: 10, by: 'count' });
   if (outcome === 'failure') return finish(session, 'failed', error);
@@ -147,10 +153,44 @@ function reply(session: Simulation, operation_id: string, text: string, calling:
     context_digest: '',
   });
   for (const call of calls) {
+    const kept = session.pick(5);
+    if (kept > 2) {
+      keep(session, call, kept === 3 ? 'update_plan' : 'update_goal');
+      continue;
+    }
     const effect = session.choose(...EFFECTS);
+    const tool = session.choose('tool', 'bash', 'git_commit');
     const problem = session.pick(8) === 7 ? { problem: 'no such tool' } : {};
-    session.emit({ type: 'tool_call', ...call, tool: 'tool', args: null, effect, target: 'it', ...problem });
+    session.emit({ type: 'tool_call', ...call, tool, args: null, effect, target: 'it', ...problem });
   }
+}
+
+/** As `settleKept` of workflows/taskState.ts. */
+function keep(session: Simulation, call: { call_id: string; operation_id: string }, tool: string): void {
+  const args = tool === 'update_plan' ? anyPlan(session) : anyGoal(session);
+  session.emit({ type: 'tool_call', ...call, tool, args, effect: 'read', target: 'it' });
+  const kept = keepCall(session.state, tool, args);
+  if (kept === undefined) throw new Error(`Expected ${tool} to be kept, found that it is not.`);
+  for (const change of kept.changes) session.emit(change);
+  session.emit({ type: 'tool_result', ...call, status: kept.status, output: kept.output });
+}
+
+function anyPlan(session: Simulation): UpdatePlan {
+  const status = session.choose('pending' as const, 'in_progress' as const, 'completed' as const);
+  return {
+    steps: Array.from({ length: session.pick(3) }, (_, index) => ({ step: `step ${index}`, status })),
+  };
+}
+
+function anyGoal(session: Simulation): UpdateGoal {
+  const status = session.choose(
+    'active' as const,
+    'active' as const,
+    'complete' as const,
+    'blocked' as const,
+  );
+  const wait = session.pick(2) === 0 ? {} : { wait_seconds: session.pick(900) };
+  return { status, note: `note ${session.pick(3)}`, ...wait };
 }
 
 function nameCalls(session: Simulation): { call_id: string; operation_id: string }[] {
@@ -175,20 +215,22 @@ function runTool(session: Simulation, call: CallState): void {
   if (outcome === 'unreachable') session.emit({ type: 'host_unreachable', host: workspace.host });
   if (isSettled(session.state, call)) return;
   const failed = outcome === 'failed' || outcome === 'missing';
-  result(session, call, failed ? 'failed' : 'success', `ran ${call.operation_id}`);
+  const versions = session.pick(3) === 2 ? { versions: [{ path: 'f', version: `${session.pick(4)}` }] } : {};
+  result(session, call, failed ? 'failed' : 'success', `ran ${call.operation_id}`, versions);
 }
 
 function reconcile(session: Simulation, call: CallState): void {
   if (isCutShort(session) || isSettled(session.state, call)) return;
   const found = session.choose(...FOUND);
   recover(session, call, found);
-  if (found === 'completed') result(session, call, 'success', `found ${call.operation_id}`, true);
+  if (found === 'completed')
+    result(session, call, 'success', `found ${call.operation_id}`, { recovered: true });
 }
 
 function attach(session: Simulation, call: CallState): void {
   if (isCutShort(session) || isSettled(session.state, call)) return;
   if (session.pick(4) === 3) return recover(session, call, 'uncertain');
-  result(session, call, 'success', `waited for ${call.operation_id}`, true);
+  result(session, call, 'success', `waited for ${call.operation_id}`, { recovered: true });
 }
 
 /** Whether an interrupt came while an activity only looked or waited, and was faster than its answer. */
@@ -214,8 +256,7 @@ function result(
   { call_id, operation_id }: CallState,
   status: ToolStatus,
   output: string,
-  recovered = false,
+  more: { recovered?: true; versions?: FileVersion[] } = {},
 ): void {
-  const more = recovered ? { recovered: true as const } : {};
   session.emit({ type: 'tool_result', call_id, operation_id, status, output, ...more });
 }

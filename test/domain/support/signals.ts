@@ -1,4 +1,5 @@
 /** The signals of a simulated session, each as its handler in workflows/handlers.ts treats it. */
+import { actOnGoal, isRefusal, type GoalAction } from '../../../src/domain/goalActions.ts';
 import { changedSettings, type SettingsChange } from '../../../src/domain/settings.ts';
 import type { Simulation } from './simulation.ts';
 
@@ -14,6 +15,8 @@ export function sendSignal(session: Simulation): void {
     resolve,
     configure,
     others,
+    goal,
+    goal,
   );
   send(session);
 }
@@ -87,6 +90,22 @@ function others(session: Simulation): void {
     () => session.emit({ type: 'workspace_rebound', workspace: { host: 'h2', path: '/w2' }, by: 'ada' }),
   );
   send();
+}
+
+/** As `acceptGoal` of workflows/taskState.ts. */
+function goal(session: Simulation): void {
+  const action = session.choose<GoalAction>(
+    { do: 'set', objective: 'reach it', budget: null },
+    { do: 'set', objective: 'reach it cheaply', budget: 1 + session.pick(5) },
+    { do: 'pause' },
+    { do: 'resume' },
+    { do: 'clear' },
+    { do: 'budget', budget: 1 + session.pick(20) },
+  );
+  const event = actOnGoal(session.state.goal, action, 'ada');
+  if (isRefusal(event)) return;
+  if (action.do === 'set' || action.do === 'resume') reopen(session);
+  session.emit(event);
 }
 
 function reopen(session: Simulation): void {

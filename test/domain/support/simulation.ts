@@ -8,6 +8,7 @@ import { applyEvent } from '../../../src/domain/fold.ts';
 import type { SessionState } from '../../../src/domain/session.ts';
 import { nextStep } from '../../../src/domain/step.ts';
 import type { Decision } from '../../../src/domain/step.ts';
+import { later, msBetween } from '../../../src/domain/time.ts';
 import { created, log, stateOf, timeOf } from './events.ts';
 import { freeze } from './freeze.ts';
 import { play } from './outcomes.ts';
@@ -30,6 +31,8 @@ export class Simulation {
   messages = 0;
   /** Temporal's history is. */
   full = false;
+  /** How far timers have moved the clock. */
+  #slept_ms = 0;
   readonly #tape: readonly number[];
   readonly #watcher: Watcher;
   #read = 0;
@@ -45,12 +48,22 @@ export class Simulation {
   run(): void {
     for (let decisions = 1; decisions <= DECISIONS_MAX; decisions += 1) {
       this.signals();
-      const decision = nextStep(this.state, { history_full: this.full });
+      const decision = nextStep(this.state, { history_full: this.full, now: this.now });
       this.#watcher.onDecision?.(this, decision);
-      if (decision.do === 'close' || (decision.do === 'wait' && this.#read >= this.#tape.length)) return;
+      const resting = decision.do === 'wait' && decision.until === undefined;
+      if (decision.do === 'close' || (resting && this.#read >= this.#tape.length)) return;
       this.#perform(decision);
     }
     throw new Error(`Expected the session to come to rest, found ${DECISIONS_MAX} decisions without it.`);
+  }
+
+  /** The clock; each event takes a second. */
+  get now(): string {
+    return later(timeOf(this.events.length), this.#slept_ms);
+  }
+
+  sleepUntil(time: string): void {
+    this.#slept_ms += msBetween(this.now, time);
   }
 
   get interrupted(): boolean {
@@ -70,7 +83,8 @@ export class Simulation {
 
   emit(body: EventBody, run_id: string | undefined = this.state.run?.run_id): void {
     const seq = this.events.length + 1;
-    const event = { seq, at: timeOf(seq), ...(run_id === undefined ? {} : { run_id }), ...body };
+    const at = later(timeOf(seq), this.#slept_ms);
+    const event = { seq, at, ...(run_id === undefined ? {} : { run_id }), ...body };
     this.#watcher.onEvent?.(this, event);
     this.state = applyEvent(freeze(this.state), freeze(event));
     this.events.push(event);
