@@ -4,6 +4,7 @@
  */
 import type { EventOf, SessionEvent, Summary } from './event.ts';
 import { KEEP_RECENT_MAX_TOKENS, KEEP_RECENT_SHARE, SUMMARY_MESSAGES_MAX_BYTES } from './limits.ts';
+import { addUsage, NO_USAGE } from './model.ts';
 import type { RunState, SessionState } from './session.ts';
 
 /** Whether an event is still in the context as it is, and not in the summary. */
@@ -135,7 +136,7 @@ export const COMPACTION_FOLDS: Folds = {
     context_tokens: tokens ?? state.context_tokens,
   }),
   summary_created: (state, { type: _, at: _at, run_id: _run, operation_id: _operation, ...summary }) => {
-    const { context: _full, ...run } = state.run ?? {};
+    const paid = summary.usage ?? NO_USAGE;
     const next = {
       ...state,
       summary,
@@ -143,8 +144,10 @@ export const COMPACTION_FOLDS: Folds = {
       compaction_requested: false,
       context_tokens: summary.tokens_after,
     };
-    if (state.run === null) return next;
-    return { ...next, run: { ...(run as RunState), compactions: (state.run.compactions ?? 0) + 1 } };
+    if (state.run === null) return { ...next, usage: addUsage(state.usage, paid) };
+    const { context: _full, ...run } = state.run;
+    const compactions = (run.compactions ?? 0) + 1;
+    return { ...next, run: { ...run, compactions, usage: addUsage(run.usage, paid) } };
   },
   compaction_failed: (state, { error }) => {
     const next = { ...state, compactions: state.compactions + 1, compaction_requested: false };
