@@ -20,7 +20,7 @@ export interface Told {
 const LOOK_EVERY_MS = 3_000;
 /** A user gives the same command again while the service is away. */
 const RETRY_AFTER_MS = 500;
-/** A session that is not idle so long after its last message does not end. */
+/** A session that is not idle so long after the last strike does not end. */
 const PATIENCE_MS = 300_000;
 
 /** Resolves with what was said, when all sessions are idle or their users have lost patience. */
@@ -39,6 +39,8 @@ export async function talk(
     }
   };
   await Promise.all(Array.from({ length: slots }, slot));
+  // Who was struck again and again while others watched gets a quiet time to end in.
+  for (const one of told) one.idle ||= await isIdleWithin(stage, one, PATIENCE_MS);
   return told.toSorted((a, b) => a.session - b.session);
 }
 

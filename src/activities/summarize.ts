@@ -10,10 +10,11 @@ import { contextWindow } from '../domain/contextWindow.ts';
 import type { Summary } from '../domain/event.ts';
 import { SUMMARY_MAX_BYTES } from '../domain/limits.ts';
 import type { ContextMessage, ModelReply } from '../domain/model.ts';
+import type { SessionState } from '../domain/session.ts';
 import { SUMMARY_REQUEST } from '../domain/summary.ts';
 import type { ContextView } from './archivedContext.ts';
 import { explain, requestFor } from './callModel.ts';
-import { contextTokens, tokensByEvent } from './contextSize.ts';
+import { tokensByEvent } from './contextSize.ts';
 import type { SummarizeInput } from './contract.ts';
 import type { ActivityDeps } from './deps.ts';
 import { withHeartbeat } from './heartbeat.ts';
@@ -78,7 +79,7 @@ async function triesFor(view: ContextView, whole: ModelRequest): Promise<Try[]> 
   const all = cutsOf(state, events, (event) => tokens.get(event) ?? 0);
   const cuts = complete ? all : all.filter(({ through_seq }) => through_seq !== state.seq);
   const wanted = complete ? chooseCut(cuts, window) : cuts.at(-1);
-  if (wanted === undefined) return [];
+  if (wanted === undefined || isTooLittle(state, all)) return [];
   const smallest = cuts.find((cut) => cut.tokens >= wanted.tokens * WORTHWHILE_SHARE) ?? wanted;
   const fixed = await requestTokens(request(view, whole, 0));
   const room = window * INPUT_SHARE - fixed;
@@ -92,6 +93,13 @@ async function triesFor(view: ContextView, whole: ModelRequest): Promise<Try[]> 
   }
   return [...halves, ...SHORTENED_TO_CHARS.map((chars) => ({ cut: smallest, text_max_chars: chars }))];
 }
+
+/** A summary of a summary and a few words says less and costs as much. */
+function isTooLittle({ summary }: SessionState, cuts: readonly Cut[]): boolean {
+  return summary !== null && (cuts.at(-1)?.tokens ?? 0) < RESUMMARISE_MIN_TOKENS;
+}
+
+const RESUMMARISE_MIN_TOKENS = 500;
 
 async function makeSummary(
   view: ContextView,
@@ -168,7 +176,7 @@ async function summaryOf(
     reply.finish_reason === 'length' ? ['The summary was cut off at the model’s length limit.'] : [];
   return {
     ...made,
-    tokens_before: await contextTokens(view, whole),
+    tokens_before: await requestTokens(whole),
     tokens_after: await requestTokens(after),
     notes: [...notes, ...cut, ...reply.notes],
   };
