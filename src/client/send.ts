@@ -1,7 +1,7 @@
 /** What a client says to a session that exists. All of it is accepted durably, also while no worker runs. */
 import type { SessionSettings, WorkspaceBinding, Delivery } from '../domain/event.ts';
 import { isSessionId, workflowId } from '../domain/ids.ts';
-import type { DecideSignal, ResolveSignal, SessionSignals } from '../workflows/contract.ts';
+import type { DecideSignal, GoalSignal, ResolveSignal, SessionSignals } from '../workflows/contract.ts';
 import { HoldfastError, sessionNotFound } from './errors.ts';
 import { isNotFound } from './grpc.ts';
 import { newMessageId } from './ids.ts';
@@ -85,7 +85,14 @@ export async function archive(service: Service, session_id: string): Promise<voi
   }
 }
 
-async function signalOrReopen<Name extends 'message' | 'reopen'>(
+/** What the user does about the goal. A new one, or one that goes on, opens an archived session again. */
+export async function sendGoal(service: Service, session_id: string, signal: GoalSignal): Promise<void> {
+  const opens = signal.action.do === 'set' || signal.action.do === 'resume';
+  if (opens) await signalOrReopen(service, session_id, 'goal', [signal]);
+  else await signalSession(service, session_id, 'goal', [signal]);
+}
+
+async function signalOrReopen<Name extends 'message' | 'reopen' | 'goal'>(
   service: Service,
   session_id: string,
   name: Name,

@@ -1,5 +1,6 @@
 /** What is known of a session, for a reader. */
 import type { KnownFacts } from '../client/facts.ts';
+import { taskLines } from './goalLines.ts';
 import type { Styles } from './style.ts';
 import { clip, count, oneLine, plural } from './text.ts';
 import { ago, duration } from './time.ts';
@@ -26,6 +27,7 @@ export function factsLines(facts: KnownFacts, columns: number, styles: Styles, n
           cut(`tokens     ${count(usage.input_tokens)} in, ${count(usage.output_tokens)} out`),
         ]),
     ...(facts.queued > 0 ? [cut(`queued     ${plural(facts.queued, 'message')}`)] : []),
+    ...taskLines(facts, now).map((line) => cut(line)),
     ...runLines(facts, now).map((line) => cut(line)),
     ...callLines(facts).map((line) => styles.warn(cut(line))),
   ];
