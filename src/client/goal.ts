@@ -1,5 +1,5 @@
 /** What a client does about a session's goal. */
-import { actOnGoal, isRefusal, type GoalAction } from '../domain/goalActions.ts';
+import { actOnGoal, goesOn, isRefusal, type GoalAction } from '../domain/goalActions.ts';
 import { HoldfastError } from './errors.ts';
 import { facts, type KnownFacts } from './facts.ts';
 import { sendGoal } from './send.ts';
@@ -22,8 +22,10 @@ export async function actOnSessionGoal(
 ): Promise<KnownFacts> {
   checkGoalAction(action);
   const known = await facts(service, session_id);
-  if (!known.partial) refuse(actOnGoal(known.goal ?? null, action, by), session_id);
-  await sendGoal(service, session_id, { by, action });
+  // Where nobody can be asked, the workflow decides when it gets the signal.
+  const event = actOnGoal(known.goal ?? null, action, by);
+  if (!known.partial) refuse(event, session_id);
+  await sendGoal(service, session_id, { by, action }, isRefusal(event) || goesOn(event));
   return known;
 }
 

@@ -85,9 +85,13 @@ export async function archive(service: Service, session_id: string): Promise<voi
   }
 }
 
-/** What the user does about the goal. A new one, or one that goes on, opens an archived session again. */
-export async function sendGoal(service: Service, session_id: string, signal: GoalSignal): Promise<void> {
-  const opens = signal.action.do === 'set' || signal.action.do === 'resume';
+/** What the user does about the goal; `opens`: an archived session is opened again for it. */
+export async function sendGoal(
+  service: Service,
+  session_id: string,
+  signal: GoalSignal,
+  opens: boolean,
+): Promise<void> {
   if (opens) await signalOrReopen(service, session_id, 'goal', [signal]);
   else await signalSession(service, session_id, 'goal', [signal]);
 }

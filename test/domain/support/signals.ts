@@ -1,6 +1,6 @@
 /** The signals of a simulated session, each as its handler in workflows/handlers.ts treats it. */
 import type { SessionSettings } from '../../../src/domain/event.ts';
-import { actOnGoal, isRefusal, type GoalAction } from '../../../src/domain/goalActions.ts';
+import { actOnGoal, goesOn, isRefusal, type GoalAction } from '../../../src/domain/goalActions.ts';
 import type { Simulation } from './simulation.ts';
 
 /** Sends one; which, the tape says. */
@@ -91,7 +91,7 @@ function goal(session: Simulation): void {
   );
   const event = actOnGoal(session.state.goal, action, 'ada');
   if (isRefusal(event)) return;
-  if (action.do === 'set' || action.do === 'resume') reopen(session);
+  if (goesOn(event)) reopen(session);
   session.emit(event);
 }
 
