@@ -15,6 +15,7 @@ export {
   sendMessage,
   type Message,
 } from './send.ts';
+export { actOnSessionGoal } from './goal.ts';
 export type { SettingsChange } from '../domain/settings.ts';
 export { facts, type KnownFacts } from './facts.ts';
 export { readEvents } from './events.ts';

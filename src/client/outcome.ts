@@ -34,14 +34,13 @@ export function outcomeOfSession(facts: KnownFacts): RunOutcome | undefined {
   if (facts.run_state === 'waiting_approval') {
     return { status: 'waiting', exit_code: EXIT.waitingForPerson, run_id, error: null };
   }
-  if (
-    facts.context.compacting ||
-    facts.run_state === 'running' ||
-    facts.queued > 0 ||
-    last?.status === 'running'
-  )
-    return undefined;
-  return outcomeOfLastRun(facts, last);
+  return isBusy(facts) ? undefined : outcomeOfLastRun(facts, last);
+}
+
+/** A run goes on, or one begins by itself: of an active goal now or after a rest. */
+function isBusy({ run_state, queued, runs, goal, context }: KnownFacts): boolean {
+  const running = run_state === 'running' || runs.at(-1)?.status === 'running';
+  return running || queued > 0 || context.compacting || goal?.status === 'active';
 }
 
 function outcomeOfLastRun(facts: KnownFacts, last: RunSummary | undefined): RunOutcome {
@@ -49,8 +48,9 @@ function outcomeOfLastRun(facts: KnownFacts, last: RunSummary | undefined): RunO
     return { status: 'none', exit_code: EXIT.done, run_id: null, error: null };
   }
   const { status, run_id, error } = last;
-  const waits =
+  const lost =
     status === 'interrupted' && facts.settings.on_interrupt === 'wait' && facts.uncertain.length > 0;
+  const waits = lost || facts.goal?.status === 'blocked';
   return { status, exit_code: waits ? EXIT.waitingForPerson : exitCodeOf(status, error), run_id, error };
 }
 

@@ -2,7 +2,7 @@
 import type { WorkspaceBinding, Delivery } from '../domain/event.ts';
 import type { SettingsChange } from '../domain/settings.ts';
 import { isSessionId, workflowId } from '../domain/ids.ts';
-import type { DecideSignal, ResolveSignal, SessionSignals } from '../workflows/contract.ts';
+import type { DecideSignal, GoalSignal, ResolveSignal, SessionSignals } from '../workflows/contract.ts';
 import { HoldfastError, sessionNotFound } from './errors.ts';
 import { isNotFound } from './grpc.ts';
 import { newMessageId } from './ids.ts';
@@ -91,7 +91,18 @@ export async function archive(service: Service, session_id: string): Promise<voi
   }
 }
 
-async function signalOrReopen<Name extends 'message' | 'reopen'>(
+/** What the user does about the goal; `opens`: an archived session is opened again for it. */
+export async function sendGoal(
+  service: Service,
+  session_id: string,
+  signal: GoalSignal,
+  opens: boolean,
+): Promise<void> {
+  if (opens) await signalOrReopen(service, session_id, 'goal', [signal]);
+  else await signalSession(service, session_id, 'goal', [signal]);
+}
+
+async function signalOrReopen<Name extends 'message' | 'reopen' | 'goal'>(
   service: Service,
   session_id: string,
   name: Name,

@@ -45,6 +45,11 @@ export function actOnGoal(goal: Goal | null, action: GoalAction, by: string): Ev
   }
 }
 
+/** Whether the goal is worked on from this event on, for which its session has to be open. */
+export function goesOn(event: EventBody): boolean {
+  return event.type === 'goal_set' || (event.type === 'goal_changed' && event.status === 'active');
+}
+
 /** Whether an action was refused. */
 export function isRefusal(answer: EventBody | GoalRefusal): answer is GoalRefusal {
   return 'expected' in answer;

@@ -96,21 +96,23 @@ const FOLDS: Folds = {
 
 function changeGoal(goal: GoalState, event: EventOf<'goal_changed'>, before: SessionState): GoalState {
   const { status = goal.status, note = goal.note, budget = goal.budget, by, at } = event;
-  const isNewNote = note !== goal.note && !goal.seen.includes(noteMark(note));
-  const base = {
-    ...(status === 'active' ? goal : stopClock(goal, at)),
-    status,
-    note,
-    budget,
-    updated_at: at,
-    next_run_at: status === 'active' ? goal.next_run_at : null,
-    seen: isNewNote ? kept([...goal.seen, noteMark(note)]) : goal.seen,
-    verdict: null,
-  };
-  if (status === 'active' && goal.status !== 'active') {
-    return { ...base, ...FRESH_START, timed_from: before.run === null ? null : at };
-  }
-  return by === MODEL ? changeByModel(base, event, isNewNote || status !== goal.status) : base;
+  const mark = `note ${hashOf(note)}`;
+  const isNewNote = note !== goal.note && !goal.seen.includes(mark);
+  const seen = isNewNote ? kept([...goal.seen, mark]) : goal.seen;
+  const base = { ...goal, note, budget, updated_at: at, seen, verdict: null };
+  const changed = changeStatus(base, status, at, before);
+  return by === MODEL ? changeByModel(changed, event, isNewNote || status !== goal.status) : changed;
+}
+
+function changeStatus(
+  goal: GoalState,
+  status: GoalState['status'],
+  at: string,
+  { run }: SessionState,
+): GoalState {
+  if (status !== 'active') return { ...stopClock(goal, at), status, next_run_at: null };
+  if (goal.status === 'active') return goal;
+  return { ...goal, ...FRESH_START, status, timed_from: run === null ? null : at };
 }
 
 function changeByModel(goal: GoalState, event: EventOf<'goal_changed'>, isNew: boolean): GoalState {
@@ -122,10 +124,6 @@ function changeByModel(goal: GoalState, event: EventOf<'goal_changed'>, isNew: b
   // In a run that answers the user, it says when the next run of the goal has something to do.
   if (event.wait_seconds === undefined || goal.status !== 'active') return goal;
   return { ...goal, next_run_at: later(event.at, event.wait_seconds * goal.second_ms) };
-}
-
-function noteMark(note: string): string {
-  return `note ${hashOf(note)}`;
 }
 
 function startRun(goal: GoalState, event: EventOf<'run_started'>): GoalState {

@@ -11,7 +11,7 @@ import {
   GOAL_PLANNED_RUNS_MAX,
   GOAL_STALLED_RUNS_MAX,
 } from './limits.ts';
-import type { SessionState } from './session.ts';
+import type { RunState, SessionState } from './session.ts';
 import { later } from './time.ts';
 
 /** Failures that pass by themselves. The goal rests and tries again; they say nothing about its progress. */
@@ -26,17 +26,22 @@ const USELESS = new Set(['model.malformed']);
 
 /** The goal after any run of its session has ended. */
 export function closeRun(goal: GoalState, event: EventOf<'run_finished'>, before: SessionState): GoalState {
-  const run = goal.run?.run_id === before.run?.run_id ? goal.run : null;
   const closed = { ...goal, run: null, paying: null };
-  if (goal.status !== 'active') return closed;
-  if (event.status === 'interrupted' || before.run?.interrupted_by != null) {
-    // Else it would start again at once. Who has to be asked first is the user.
-    const verdict = { status: 'paused' as const, by: before.run?.interrupted_by ?? HOLDFAST };
-    return { ...closed, verdict: closed.verdict ?? verdict };
-  }
-  if (run === null) return closed;
-  const rested = schedule(closed, run, event);
+  if (goal.status !== 'active' || before.run === null) return closed;
+  const interrupt = interruptVerdict(event, before.run);
+  if (interrupt !== null) return { ...closed, verdict: closed.verdict ?? interrupt };
+  if (goal.run?.run_id !== before.run.run_id) return closed;
+  const rested = schedule(closed, goal.run, event);
   return { ...rested, verdict: closed.verdict ?? failureVerdict(event.error) ?? stallVerdict(rested) };
+}
+
+/** Else it would start again at once. Who has to be asked first is the user. */
+function interruptVerdict(
+  { status }: EventOf<'run_finished'>,
+  { interrupted_by }: RunState,
+): GoalVerdict | null {
+  if (status !== 'interrupted' && interrupted_by === null) return null;
+  return { status: 'paused', by: interrupted_by ?? HOLDFAST };
 }
 
 function schedule(goal: GoalState, run: GoalRun, { at, error }: EventOf<'run_finished'>): GoalState {
@@ -45,18 +50,21 @@ function schedule(goal: GoalState, run: GoalRun, { at, error }: EventOf<'run_fin
   const getsOn = run.files || (run.plan && planned_runs <= GOAL_PLANNED_RUNS_MAX);
   // After a failure there is a rest in any case.
   const idle_runs = getsOn ? Number(passing) : goal.idle_runs + 1;
-  const changed = run.files || run.plan || run.goal || run.news;
-  const unchanged = passing ? goal.stalled_runs : goal.stalled_runs + 1;
   const seconds = Math.max(restSeconds(idle_runs), run.wait_seconds ?? 0);
   return {
     ...goal,
     idle_runs,
     planned_runs,
-    stalled_runs: changed ? 0 : unchanged,
+    stalled_runs: stalledRuns(goal, run, passing),
     next_run_at: later(at, seconds * goal.second_ms),
     cut_short: isSpinning(run),
     updated_at: at,
   };
+}
+
+function stalledRuns({ stalled_runs }: GoalState, run: GoalRun, passing: boolean): number {
+  if (run.files || run.plan || run.goal || run.news) return 0;
+  return passing ? stalled_runs : stalled_runs + 1;
 }
 
 function planOnlyRuns(goal: GoalState, run: GoalRun): number {

@@ -50,17 +50,23 @@ export function goalRunEnd(
   { goal, session_id }: SessionState,
   run: RunState,
 ): { do: 'finish_run'; status: 'success' | 'failed'; error: RunError | null } | undefined {
-  if (run.trigger !== 'goal') return undefined;
+  if (run.trigger !== 'goal' || wantsMore(goal, run)) return undefined;
   // Of a goal that was cleared or replaced since there is nothing more to do.
-  const own = goal !== null && goal.run !== null && goal.run.run_id === run.run_id ? goal.run : null;
-  if (own !== null && goal?.status === 'active' && own.wait_seconds === null && !isSpinning(own))
-    return undefined;
-  if (own === null || goal?.status !== 'budget_limited') {
+  if (goal === null || !isOwn(goal, run) || goal.status !== 'budget_limited') {
     return { do: 'finish_run', status: 'success', error: null };
   }
   const message = `The goal has used ${goal.tokens_used} tokens of its budget of ${goal.budget}.`;
   const error = { code: 'goal.budget_limited', message, remedy: raise(session_id) };
   return { do: 'finish_run', status: 'failed', error };
+}
+
+function wantsMore(goal: GoalState | null, run: RunState): boolean {
+  if (goal === null || goal.run === null || !isOwn(goal, run) || goal.status !== 'active') return false;
+  return goal.run.wait_seconds === null && !isSpinning(goal.run);
+}
+
+function isOwn(goal: GoalState, { run_id }: RunState): boolean {
+  return goal.run?.run_id === run_id;
 }
 
 function isUsedUp({ budget, tokens_used }: GoalState): boolean {

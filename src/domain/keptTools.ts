@@ -38,26 +38,31 @@ function updatePlan({ plan }: SessionState, { steps }: UpdatePlan): KeptOutcome 
   return success([{ type: 'plan_changed', steps }], `The plan is kept. ${words}`);
 }
 
-function updateGoal(goal: GoalState | null, { status, note, wait_seconds }: UpdateGoal): KeptOutcome {
+function updateGoal(goal: GoalState | null, args: UpdateGoal): KeptOutcome {
   if (goal === null) {
     return failed(
       'This session has no goal, and only the user can set one. Nothing was changed; go on without it.',
     );
   }
-  if (goal.status !== 'active' && (goal.status === 'complete' || status !== 'complete')) {
+  if (!mayChange(goal, args)) {
     return failed(`The goal is ${goal.status}, and only the user can change that. Nothing was changed.`);
   }
-  const waits = status === 'active' && wait_seconds !== undefined ? { wait_seconds } : {};
-  const same = status === goal.status && note === goal.note && wait_seconds === undefined;
-  const changes: EventBody[] = same ? [] : [{ type: 'goal_changed', by: MODEL, status, note, ...waits }];
-  const unchanged =
-    status === goal.status && note === goal.note
-      ? ' The note is the same as before, so this is no progress.'
-      : '';
-  return success(
-    changes,
-    `The goal is ${status}.${unchanged}${'wait_seconds' in waits ? ' It goes on by itself later.' : ''}`,
-  );
+  const { status, note } = args;
+  const wait = status === 'active' ? args.wait_seconds : undefined;
+  const same = status === goal.status && note === goal.note;
+  const words = [
+    `The goal is ${status}.`,
+    ...(same ? ['The note is the same as before, so this is no progress.'] : []),
+    ...(wait === undefined ? [] : ['It goes on by itself later.']),
+  ];
+  if (same && wait === undefined) return success([], words.join(' '));
+  const waiting = wait === undefined ? {} : { wait_seconds: wait };
+  return success([{ type: 'goal_changed', by: MODEL, status, note, ...waiting }], words.join(' '));
+}
+
+/** A goal that has stopped can be found reached; to let it go on is for the user. */
+function mayChange(goal: GoalState, { status }: UpdateGoal): boolean {
+  return goal.status === 'active' || (goal.status !== 'complete' && status === 'complete');
 }
 
 function success(changes: EventBody[], output: string): KeptOutcome {

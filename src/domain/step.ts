@@ -71,17 +71,21 @@ function withinRun(state: SessionState, run: RunState, pressure: Pressure): Deci
   if (lost !== undefined) return lost;
   const open = run.calls.filter((call) => call.status !== 'settled');
   if (open.length > 0) return settleCalls(state, run, open, pressure);
+  return endOf(state, run) ?? goOn(state, run, pressure);
+}
+
+/** How a run ends of which nothing is under way; undefined when it goes on. */
+function endOf(state: SessionState, run: RunState): Decision | undefined {
   if (run.interrupted_by !== null) return { do: 'finish_run', status: 'interrupted', error: null };
   const ended = goalRunEnd(state, run);
   if (ended !== undefined) return ended;
+  if (!run.answered || state.queue.some((message) => message.delivery === 'steer')) return undefined;
+  const status = run.reply_error === null ? 'success' : 'failed';
+  return { do: 'finish_run', status, error: run.reply_error };
+}
+
+function goOn(state: SessionState, run: RunState, pressure: Pressure): Decision {
   if (!run.project_loaded) return { do: 'load_project' };
-  if (run.answered && !state.queue.some((message) => message.delivery === 'steer')) {
-    return {
-      do: 'finish_run',
-      status: run.reply_error === null ? 'success' : 'failed',
-      error: run.reply_error,
-    };
-  }
   return nextCall(state, run, pressure);
 }
 

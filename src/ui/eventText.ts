@@ -1,7 +1,7 @@
 /** Any event on one line, for `holdfast events` on a terminal. */
 import type { SessionEvent } from '../domain/event.ts';
 import type { Styles } from './style.ts';
-import { clip, oneLine } from './text.ts';
+import { clip, oneLine, plural } from './text.ts';
 
 /** Seq, time, type, and what fits of the rest. */
 export function eventText(event: SessionEvent, columns: number, styles: Styles): string {
@@ -21,9 +21,22 @@ function timeOf(at: string): string {
 
 /** Texts first: they say most. */
 function detailsOf(rest: Record<string, unknown>): string {
-  const shown = ['text', 'target', 'output', 'title', 'evidence', 'status', 'model', 'reason', 'delivery'];
+  const shown = [
+    'text',
+    'objective',
+    'note',
+    'target',
+    'output',
+    'title',
+    'evidence',
+    'status',
+    'model',
+    'reason',
+    'delivery',
+  ];
   const parts = shown
     .map((key) => rest[key])
     .filter((value): value is string => typeof value === 'string' && value !== '');
+  if (Array.isArray(rest['steps'])) parts.push(plural(rest['steps'].length, 'step'));
   return oneLine(parts.join(' | '));
 }

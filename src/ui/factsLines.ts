@@ -1,6 +1,7 @@
 /** What is known of a session, for a reader. */
 import type { KnownFacts } from '../client/facts.ts';
 import type { HeldUp } from '../client/heldUp.ts';
+import { taskLines } from './goalLines.ts';
 import type { Styles } from './style.ts';
 import { clip, count, oneLine, plural } from './text.ts';
 import { ago, duration } from './time.ts';
@@ -32,6 +33,7 @@ export function factsLines(facts: ShownFacts, columns: number, styles: Styles, n
         ]),
     ...(facts.queued > 0 ? [cut(`queued     ${plural(facts.queued, 'message')}`)] : []),
     ...heldUpLines(facts.held_up).map((line) => styles.warn(cut(line))),
+    ...taskLines(facts, now).map((line) => cut(line)),
     ...runLines(facts, now).map((line) => cut(line)),
     ...callLines(facts).map((line) => styles.warn(cut(line))),
   ];

@@ -3,7 +3,7 @@
  * user's signals become events, and the wait for a goal's next run is a durable timer.
  */
 import { condition } from '@temporalio/workflow';
-import { actOnGoal, isRefusal } from '../domain/goalActions.ts';
+import { actOnGoal, goesOn, isRefusal } from '../domain/goalActions.ts';
 import type { GoalVerdict } from '../domain/goal.ts';
 import { keepCall } from '../domain/keptTools.ts';
 import { msBetween } from '../domain/time.ts';
@@ -32,8 +32,7 @@ export function settleKept(machine: SessionMachine, { call_id, operation_id, too
 export function acceptGoal(machine: SessionMachine, { by, action }: GoalSignal): void {
   const event = actOnGoal(machine.state.goal, action, by);
   if (isRefusal(event)) return;
-  const goesOn = action.do === 'set' || action.do === 'resume';
-  if (goesOn && machine.state.status !== 'active') machine.emit({ type: 'session_reopened' });
+  if (goesOn(event) && machine.state.status !== 'active') machine.emit({ type: 'session_reopened' });
   const { goal_second_ms: second_ms } = machine;
   machine.emit(event.type === 'goal_set' && second_ms !== undefined ? { ...event, second_ms } : event);
 }

@@ -52,7 +52,7 @@ test.each([
     /Expected a command or a prompt of several words, found "frobnicate"/,
   ],
   ['a misspelt command', ['sesions'], /Did you mean sessions\?/],
-  ['a command of a later version', ['goal', 'abc', 'set', 'x'], /found "goal"/],
+  ['a command of a later version', ['batch', 'run', 'x'], /found "batch"/],
   ['an unknown option', ['run', '--frob', 'x'], /unknown option '--frob'/],
   ['an option without its value', ['run', 'x', '--model'], /option '--model <name>' argument missing/],
   [

@@ -152,6 +152,26 @@ test('no side effect runs without approval in a session that asks, and none in o
   });
 });
 
+test('a goal pays no call beyond its budget, and starts a run only when nothing else is to be done and its time has come', () => {
+  everySession({
+    onDecision: ({ state, now }, decision) => {
+      const { goal } = state;
+      if (decision.do === 'call_model' && goal?.status === 'active' && goal.budget !== null)
+        expect(goal.tokens_used).toBeLessThan(goal.budget);
+      if (decision.do !== 'start_run' || decision.trigger !== 'goal') return;
+      expect(state).toMatchObject({ status: 'active', queue: [], goal: { status: 'active' } });
+      expect(now >= (goal?.next_run_at ?? '')).toBe(true);
+      expect(decision.prompt).toContain(goal?.objective);
+    },
+  });
+});
+
+test('a session that rests has no goal that is active', () => {
+  everySession({}, ({ state }) => {
+    if (state.run === null) expect(state.goal?.status).not.toBe('active');
+  });
+});
+
 test('whatever the events are, the fold is pure, its state is plain JSON and bounded, and a decision follows', () => {
   fc.assert(
     fc.property(anyEvents, fc.boolean(), (events, history_full) => {

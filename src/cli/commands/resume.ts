@@ -7,7 +7,8 @@ import { reopen } from '../../client/send.ts';
 import type { Service } from '../../client/service.ts';
 import { hostId } from '../../host/home.ts';
 import { Progress } from '../../ui/progress.ts';
-import { printable } from '../../ui/text.ts';
+import { goalSummary } from '../../ui/goalLines.ts';
+import { clip, printable } from '../../ui/text.ts';
 import { changeByFlags, missingWorkspace, planExisting, refuseWorkspace } from '../begin.ts';
 import { chatLoop } from '../chat/chat.ts';
 import { withService, type Context, type Handler, type Options } from '../context.ts';
@@ -112,6 +113,8 @@ async function showTranscript(context: Context, service: Service, known: KnownFa
       `${known.session_id}, ${known.settings.model}, approval ${known.settings.approval}, ${known.workspace.path}`,
     ),
   );
+  if (known.goal != null)
+    screen.print(dim(clip(`goal: ${goalSummary(known.goal, Date.now())}`, screen.terminal.columns)));
   if (from > 1) screen.print(dim(`... earlier: holdfast events ${known.session_id}`));
   const progress = new Progress(screen, { chat: true });
   try {

@@ -4,6 +4,7 @@ import type { RunOutcome } from '../../client/outcome.ts';
 import { resolveId } from '../../client/resolve.ts';
 import { waitIdle } from '../../client/wait.ts';
 import type { Service } from '../../client/service.ts';
+import { goalSummary } from '../../ui/goalLines.ts';
 import { oneLine } from '../../ui/text.ts';
 import { withService, type Context, type Handler } from '../context.ts';
 
@@ -43,6 +44,12 @@ async function say(
       `\`holdfast approve ${session_id}\` or \`holdfast deny ${session_id} --reason TEXT\`.`,
       EXIT.waitingForPerson,
     );
+  }
+  const { goal } = await facts(service, session_id);
+  if (goal != null) screen.note(`the goal: ${goalSummary(goal, Date.now())}`);
+  if (goal?.status === 'blocked') {
+    screen.note(`  ${oneLine(goal.note)}`);
+    screen.note(`  Help it with a message, then \`holdfast goal ${session_id} resume\`.`);
   }
   const error = outcome.error === null ? '' : `: ${oneLine(outcome.error.message)}`;
   screen.note(

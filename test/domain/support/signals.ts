@@ -1,5 +1,5 @@
 /** The signals of a simulated session, each as its handler in workflows/handlers.ts treats it. */
-import { actOnGoal, isRefusal, type GoalAction } from '../../../src/domain/goalActions.ts';
+import { actOnGoal, goesOn, isRefusal, type GoalAction } from '../../../src/domain/goalActions.ts';
 import { changedSettings, type SettingsChange } from '../../../src/domain/settings.ts';
 import type { Simulation } from './simulation.ts';
 
@@ -104,7 +104,7 @@ function goal(session: Simulation): void {
   );
   const event = actOnGoal(session.state.goal, action, 'ada');
   if (isRefusal(event)) return;
-  if (action.do === 'set' || action.do === 'resume') reopen(session);
+  if (goesOn(event)) reopen(session);
   session.emit(event);
 }
 
