@@ -3,7 +3,7 @@ import { Context } from '@temporalio/activity';
 import { buildContext } from '../domain/context.ts';
 import { contextWindow } from '../domain/contextWindow.ts';
 import { COMPACT_AT_SHARE } from '../domain/limits.ts';
-import type { ModelReply } from '../domain/model.ts';
+import { type ModelReply, NO_USAGE, type Usage } from '../domain/model.ts';
 import type { ContextView } from './archivedContext.ts';
 import { contextTokens } from './contextSize.ts';
 import type { CallModelInput, CallModelResult, CheckedCall, ContextFull } from './contract.ts';
@@ -14,6 +14,7 @@ import { callProvider } from './model/callProvider.ts';
 import { modelFailure } from './model/failures.ts';
 import { withReceipt } from './model/receipts.ts';
 import type { ModelRequest } from './model/request.ts';
+import { messageTokens, requestTokens } from './model/tokens.ts';
 import { contextDigest } from './model/wire.ts';
 import { temporalRun } from './temporalRun.ts';
 import { acceptCall, toolDefinitions } from './tools/registry.ts';
@@ -48,11 +49,24 @@ export async function callModel(
         ...view.lost.map(({ why }) => `The model was told that events are lost: ${why}`),
         ...reply.notes,
       ];
-      return resultOf({ ...reply, notes }, context_digest, operation_id);
+      const estimated = reply.usage === null ? { estimated_usage: await estimateUsage(request, reply) } : {};
+      return { ...resultOf({ ...reply, notes }, context_digest, operation_id), ...estimated };
     } catch (error) {
       throw explain(error, signal, request);
     }
   });
+}
+
+/** For a provider that sends no usage: a budget has to hold all the same. */
+async function estimateUsage(
+  request: ModelRequest,
+  { text, reasoning, tool_calls }: ModelReply,
+): Promise<Usage> {
+  return {
+    ...NO_USAGE,
+    input_tokens: await requestTokens(request),
+    output_tokens: await messageTokens({ role: 'assistant', text, reasoning, tool_calls }, request),
+  };
 }
 
 /** How large the request is, where that is too large to be sent; undefined where it is not. */

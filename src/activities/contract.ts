@@ -34,6 +34,8 @@ export interface CallModelResult {
   calls: CheckedCall[];
   finish_reason: FinishReason;
   usage: Usage | null;
+  /** Where the provider sent none. */
+  estimated_usage?: Usage;
   context_digest: string;
   notes: string[];
 }

@@ -5,7 +5,8 @@
 import type { EventOf, SessionEvent, Summary } from './event.ts';
 import { KEEP_RECENT_MAX_TOKENS, KEEP_RECENT_SHARE, SUMMARY_MESSAGES_MAX_BYTES } from './limits.ts';
 import { addUsage, NO_USAGE } from './model.ts';
-import type { RunState, SessionState } from './session.ts';
+import type { SessionState } from './session.ts';
+import { inRun } from './stateChanges.ts';
 
 /** Whether an event is still in the context as it is, and not in the summary. */
 export function isVisible(summary: SessionState['summary'], event: SessionEvent): boolean {
@@ -132,7 +133,7 @@ export const NEVER_COMPACTED = {
 export const COMPACTION_FOLDS: Folds = {
   compaction_requested: (state) => ({ ...state, compaction_requested: true }),
   context_full: (state, { tokens }) => ({
-    ...inRun(state, { model_call: null, context: 'full' }),
+    ...inRun(state, (run) => ({ ...run, model_call: null, context: 'full' })),
     context_tokens: tokens ?? state.context_tokens,
   }),
   summary_created: (state, { type: _, at: _at, run_id: _run, operation_id: _operation, ...summary }) => {
@@ -153,14 +154,10 @@ export const COMPACTION_FOLDS: Folds = {
     const next = { ...state, compactions: state.compactions + 1, compaction_requested: false };
     if (state.run?.context !== 'full') return next;
     return error.code === NOTHING_TO_SUMMARISE
-      ? inRun(next, { context: 'irreducible' })
-      : inRun(next, { compaction_error: error });
+      ? inRun(next, (run) => ({ ...run, context: 'irreducible' }))
+      : inRun(next, (run) => ({ ...run, compaction_error: error }));
   },
 };
 
 /** The code of a compaction that found nothing that a summary could stand for. */
 export const NOTHING_TO_SUMMARISE = 'context.irreducible';
-
-function inRun(state: SessionState, change: Partial<RunState>): SessionState {
-  return state.run === null ? state : { ...state, run: { ...state.run, ...change } };
-}

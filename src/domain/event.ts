@@ -143,6 +143,8 @@ export type EventBody =
       tool_calls: ModelToolCall[];
       finish_reason: FinishReason;
       usage: Usage | null;
+      /** By the tokenizer, where the provider sent no usage. */
+      estimated_usage?: Usage;
       context_digest: string;
       notes?: string[];
     }

@@ -44,7 +44,7 @@ export interface SessionFacts {
 
 /** How full the model's window is. */
 export interface ContextFacts {
-  /** Of the last request and its reply, by the provider's count; 0 where it sends none. */
+  /** Of the last request and its reply, by the provider's count or the tokenizer's; 0 before the first. */
   tokens: number;
   window: number;
   /** What the last summary covers; null: there is none. */

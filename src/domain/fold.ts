@@ -4,10 +4,12 @@ import type { EventOf, EventType, SessionEvent } from './event.ts';
 import type { RunError } from './failure.ts';
 import { NO_TASK } from './goal.ts';
 import { foldTask } from './goalFold.ts';
-import { CALL_IDS_KEPT, FILE_VERSIONS_KEPT, MESSAGE_IDS_KEPT, RUNS_KEPT, UNCERTAIN_KEPT } from './limits.ts';
-import { addUsage, NO_USAGE } from './model.ts';
+import { CALL_IDS_KEPT, FILE_VERSIONS_KEPT, MESSAGE_IDS_KEPT, RUNS_KEPT } from './limits.ts';
+import { addUsage, NO_USAGE, type Usage } from './model.ts';
 import { projectAfter } from './projectChanges.ts';
-import type { CallState, RunState, RunSummary, SessionState, UncertainOperation } from './session.ts';
+import { recover } from './recoveryFold.ts';
+import type { CallState, RunState, RunSummary, SessionState } from './session.ts';
+import { inRun, kept, withCall } from './stateChanges.ts';
 import type { FileVersion } from './tool.ts';
 
 /** The state after `event`. The first event of a session is `session_created`, and only that may be first. */
@@ -54,7 +56,7 @@ const FOLDS: Folds = {
       reply_error: replyError(event),
       recoveries: event.tool_calls.length === 0 ? 0 : run.recoveries,
     })),
-    context_tokens: event.usage === null ? 0 : event.usage.input_tokens + event.usage.output_tokens,
+    context_tokens: totalOf(event.usage ?? event.estimated_usage ?? NO_USAGE),
   }),
   tool_call: (state, { call_id, operation_id, tool, effect, target, problem }) => {
     const call: CallState = {
@@ -181,60 +183,6 @@ function finishRun(state: SessionState, event: EventOf<'run_finished'>): Session
   };
 }
 
-function recover(state: SessionState, event: EventOf<'tool_recovery'>): SessionState {
-  const { call_id, operation_id, status, evidence, seq } = event;
-  const others = state.uncertain.filter((operation) => operation.operation_id !== operation_id);
-  const known =
-    state.run?.calls.find((call) => call.operation_id === operation_id) ??
-    state.uncertain.find((operation) => operation.operation_id === operation_id);
-  const open: UncertainOperation[] =
-    status === 'completed' || status === 'not_run' || known === undefined
-      ? []
-      : [
-          {
-            call_id,
-            operation_id,
-            tool: known.tool,
-            target: known.target,
-            attempt: known.attempt,
-            status,
-            evidence,
-            seq,
-          },
-        ];
-  return {
-    ...inRun(withCall(state, call_id, recoveredCall(event, known?.attempt ?? 0)), (run) => ({
-      ...run,
-      recoveries: run.recoveries + (isNewLoss(event, state.run?.calls ?? []) ? 1 : 0),
-    })),
-    uncertain: kept([...others, ...open], UNCERTAIN_KEPT),
-    host_unreachable: status === 'uncertain' ? state.host_unreachable : false,
-  };
-}
-
-/** Calls side by side are lost by one and the same crash. */
-function isNewLoss({ status }: EventOf<'tool_recovery'>, calls: CallState[]): boolean {
-  return status === 'uncertain' && calls.every((call) => call.status !== 'uncertain');
-}
-
-/** What a person settles is settled; what its tool found decides what happens to the call next. */
-function recoveredCall({ by, status }: EventOf<'tool_recovery'>, attempt: number): Partial<CallState> {
-  if (by === 'user') return { status: 'settled' };
-  switch (status) {
-    case 'uncertain':
-    case 'completed': // its tool_result follows
-      return { status: 'uncertain' };
-    case 'running':
-      return { status: 'attached' };
-    case 'not_run':
-      return { status: 'pending', attempt: attempt + 1 };
-    case 'unknown':
-      return { status: 'settled' };
-    default:
-      return status satisfies never;
-  }
-}
-
 function replyError(event: EventOf<'assistant_message'>): RunError | null {
   if (event.tool_calls.length > 0 || event.text.trim() !== '') return null;
   const why =
@@ -248,23 +196,12 @@ function replyError(event: EventOf<'assistant_message'>): RunError | null {
   };
 }
 
-function inRun(state: SessionState, change: (run: RunState) => RunState): SessionState {
-  return state.run === null ? state : { ...state, run: change(state.run) };
-}
-
-function withCall(state: SessionState, call_id: string, change: Partial<CallState>): SessionState {
-  return inRun(state, (run) => ({
-    ...run,
-    calls: run.calls.map((call) => (call.call_id === call_id ? { ...call, ...change } : call)),
-  }));
+function totalOf({ input_tokens, output_tokens }: Usage): number {
+  return input_tokens + output_tokens;
 }
 
 function remember(versions: FileVersion[], seen: FileVersion[]): FileVersion[] {
   if (seen.length === 0) return versions;
   const paths = new Set(seen.map((version) => version.path));
   return kept([...versions.filter((version) => !paths.has(version.path)), ...seen], FILE_VERSIONS_KEPT);
-}
-
-function kept<T>(items: T[], limit: number): T[] {
-  return items.length > limit ? items.slice(items.length - limit) : items;
 }

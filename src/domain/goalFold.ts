@@ -15,7 +15,7 @@ import { hashOf } from './hash.ts';
 import { GOAL_SEEN_KEPT } from './limits.ts';
 import type { SessionState } from './session.ts';
 import { later, msBetween } from './time.ts';
-import { tokensOf } from './tokens.ts';
+import { tokensOf, tokensOfText } from './tokens.ts';
 
 /** `after`: the state with everything folded but the task. */
 export function foldTask(before: SessionState, after: SessionState, event: SessionEvent): SessionState {
@@ -86,6 +86,12 @@ const FOLDS: Folds = {
     const next = heard(goal, event.text + event.tool_calls.map((call) => call.arguments).join(''));
     if (goal.paying !== event.operation_id) return next;
     return { ...next, paying: null, tokens_used: goal.tokens_used + tokensOf(event, goal.heard_chars) };
+  },
+  summary_created: (goal, { usage, tokens_before, text }) => {
+    if (goal.status !== 'active') return goal;
+    const paid =
+      usage === null ? tokens_before + tokensOfText(text) : usage.input_tokens + usage.output_tokens;
+    return { ...goal, tokens_used: goal.tokens_used + paid };
   },
   tool_call: addCall,
   tool_result: (goal, event, before) => judge(heard(goal, event.output), event, before),

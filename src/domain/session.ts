@@ -137,6 +137,6 @@ export interface SessionState {
   compactions: number;
   /** Somebody asked for a summary that has not been made yet. */
   compaction_requested: boolean;
-  /** Of the last request and its reply, or what is left after a summary; 0 where no provider said it. */
+  /** Of the last request and its reply, or what is left after a summary; 0 before the first. */
   context_tokens: number;
 }

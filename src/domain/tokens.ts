@@ -9,10 +9,16 @@ const CHARS_PER_TOKEN = 4;
  * conversation that was sent.
  */
 export function tokensOf(
-  { usage, text, tool_calls }: EventOf<'assistant_message'>,
+  { usage, estimated_usage, text, tool_calls }: EventOf<'assistant_message'>,
   context_chars: number,
 ): number {
-  if (usage !== null) return usage.input_tokens + usage.output_tokens;
+  const known = usage ?? estimated_usage;
+  if (known !== undefined) return known.input_tokens + known.output_tokens;
   const written = tool_calls.reduce((sum, call) => sum + call.arguments.length, text.length);
   return Math.ceil((context_chars + written) / CHARS_PER_TOKEN);
+}
+
+/** A guess, for what nobody counts. */
+export function tokensOfText(text: string): number {
+  return Math.ceil(text.length / CHARS_PER_TOKEN);
 }

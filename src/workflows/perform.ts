@@ -146,6 +146,7 @@ function record(machine: SessionMachine, operation_id: string, reply: CallModelR
     tool_calls: named.map(({ call }) => asModelCall(call)),
     finish_reason: reply.finish_reason,
     usage: reply.usage,
+    ...(reply.estimated_usage === undefined ? {} : { estimated_usage: reply.estimated_usage }),
     context_digest: reply.context_digest,
     ...(reply.notes.length === 0 ? {} : { notes: reply.notes }),
   });
