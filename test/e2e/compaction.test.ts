@@ -5,6 +5,7 @@ import { textTokens } from '../../src/activities/model/tokenizer.ts';
 import type { SeenRequest } from '../../src/demo/scriptedRequest.ts';
 import { scriptByText } from '../../src/demo/scriptedSteps.ts';
 import { callTool, callTools, fail, say } from '../../src/demo/scriptedTurns.ts';
+import { NO_USAGE } from '../../src/domain/model.ts';
 import { all, checkLog, until, World } from '../support/world.ts';
 import { plant, runnerOf } from './support/planted.ts';
 import { asksForSummary, problemsOf, sizeOf, smallModel } from '../../src/demo/smallModel.ts';
@@ -44,30 +45,34 @@ test('a run that outgrows the window goes on behind summaries: no step is repeat
   expect(context).toMatchObject({ compacting: false, summary_through_seq: expect.any(Number) as number });
 });
 
-test.for([
-  ['the provider counts the tokens', {}],
-  ['the provider counts nothing', { usage: null }],
-] as const)('at 80 % of the window a summary is made before the call, when %s', async ([, usage]) => {
-  const window = 20_000;
-  await using world = await World.create((request, index) => {
-    if (asksForSummary(request)) return say('SUMMARY', usage);
-    return index < 16 ? callTool('bash', { command: 'seq 1 1500' }, usage) : say('done', usage);
-  });
-  const id = await world.start('go', '--context-window', String(window));
-  expect((await world.wait(id)).code).toBe(0);
-  const events = await world.events(id);
-  checkLog(events);
-  expect(all(events, 'summary_created').length).toBeGreaterThan(0);
-  expect(new Set(all(events, 'context_full').map(({ by }) => by))).toEqual(new Set(['count']));
-  for (const request of requestsOf(world, 'step'))
-    expect(await tokensOf(request)).toBeLessThan(window * 0.95);
-  for (const { tokens_before, tokens_after } of all(events, 'summary_created')) {
-    expect(tokens_before).toBeGreaterThan(window * 0.75);
-    expect(tokens_after).toBeLessThan(window * 0.6);
-  }
-  const { context } = await world.facts(id);
-  expect(context.window).toBe(window);
-});
+test.for([true, false])(
+  'at four fifths of the window a summary is made before the call (the provider counts tokens: %s)',
+  async (counts) => {
+    const window = 20_000;
+    await using world = await World.create(async (request, index) => {
+      const input_tokens = await tokensOf(request);
+      const usage = counts ? { ...NO_USAGE, input_tokens, output_tokens: 20 } : null;
+      if (asksForSummary(request)) return say('SUMMARY', { usage });
+      return index < 12 ? callTool('bash', { command: 'seq 1 1500' }, { usage }) : say('done', { usage });
+    });
+    const id = await world.start('go', '--context-window', String(window));
+    expect((await world.wait(id)).code).toBe(0);
+    const events = await world.events(id);
+    checkLog(events);
+    expect(all(events, 'summary_created').length).toBeGreaterThan(0);
+    expect(new Set(all(events, 'context_full').map(({ by }) => by))).toEqual(new Set(['count']));
+    for (const request of requestsOf(world, 'step'))
+      expect(await tokensOf(request)).toBeLessThanOrEqual(window * 0.85);
+    for (const { tokens_before, tokens_after } of all(events, 'summary_created')) {
+      expect(tokens_before).toBeGreaterThan(window * 0.75);
+      expect(tokens_after).toBeLessThan(window * 0.6);
+    }
+    const { context, usage } = await world.facts(id);
+    expect(context.window).toBe(window);
+    expect(context.tokens).toBeGreaterThan(window * 0.2);
+    expect(usage.input_tokens > 0).toBe(counts);
+  },
+);
 
 /** Of the conversation as it was sent, by the tokenizer. */
 async function tokensOf({ body }: SeenRequest): Promise<number> {
