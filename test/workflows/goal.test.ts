@@ -24,6 +24,10 @@ function kept(tool: string, args: object): Partial<CallModelResult> {
   return calls({ tool, arguments: JSON.stringify(args), effect: 'read', call_id: '' });
 }
 
+const failing = (type: string) => (): never => {
+  throw ApplicationFailure.create({ type, message: 'refused', nonRetryable: true });
+};
+
 const act = async (session: SessionHandle, action: GoalAction): Promise<void> =>
   session.signal('goal', { by: 'u', action });
 
@@ -173,9 +177,6 @@ test('an interrupt pauses it, and resumed it goes on', async () => {
 });
 
 test('a quota that is used up limits the goal, a refused key blocks it', async () => {
-  const failing = (type: string) => () => {
-    throw ApplicationFailure.create({ type, message: 'refused', nonRetryable: true });
-  };
   const limited = await rig.start({ model: failing('model.quota_exhausted') }, { goal });
   await untilGoal(limited, 'usage_limited');
   const blocked = await rig.start({ model: failing('model.auth') }, { goal });
