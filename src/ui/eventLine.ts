@@ -1,8 +1,6 @@
 /** One line about an event, for a person who follows; undefined where there is nothing to say. */
 import type { EventOf, SessionEvent } from '../domain/event.ts';
-import { HOLDFAST } from '../domain/goal.ts';
-import type { PlanStep } from '../domain/goal.ts';
-import { planSummary } from './goalLines.ts';
+import { HOLDFAST, MODEL } from '../domain/goal.ts';
 import { clip, count, oneLine, plural } from './text.ts';
 import type { Styles } from './style.ts';
 import { duration } from './time.ts';
@@ -85,16 +83,14 @@ const LINES: Lines = {
       ),
     );
   },
-  run_started: (event, { styles }) =>
-    event.trigger === 'goal' ? styles.dim('- goes on with the goal') : undefined,
+  run_started: (event, { columns, styles }) =>
+    event.trigger === 'goal' ? styles.dim(clip('- goes on with the goal', columns)) : undefined,
   goal_set: (event, { columns, styles }) => {
     const budget = event.budget === null ? '' : ` (budget ${count(event.budget)} tokens)`;
     return styles.name(clip(`- goal${budget}: ${oneLine(event.objective)}`, columns));
   },
   goal_changed: goalLine,
   goal_cleared: (_event, { styles }) => styles.dim('- goal cleared'),
-  plan_changed: (event, { columns, styles }) =>
-    styles.dim(clip(`- plan: ${planWords(event.steps)}`, columns)),
   session_completed: (_event, { styles }) => styles.dim('- completed'),
   session_archived: (_event, { styles }) => styles.dim('- archived'),
   session_reopened: (_event, { styles }) => styles.dim('- reopened'),
@@ -115,20 +111,16 @@ function projectLine(
   return problems.length > 0 ? options.styles.warn(line) : options.styles.dim(line);
 }
 
-function goalLine(event: EventOf<'goal_changed'>, { columns, styles }: LineOptions): string {
+/** What its model says stands in the line of the call. */
+function goalLine(event: EventOf<'goal_changed'>, { columns, styles }: LineOptions): string | undefined {
+  if (event.by === MODEL) return undefined;
   const words = [
     ...(event.status === undefined ? [] : [event.status.replace('_', ' ')]),
     ...(event.budget === undefined ? [] : [`budget ${event.budget === null ? 'none' : count(event.budget)}`]),
     ...(event.note === undefined || event.note === '' ? [] : [oneLine(event.note)]),
   ];
   const line = clip(`- goal: ${words.join(', ')}`, columns);
-  const stopped = event.by === HOLDFAST || event.status === 'blocked';
-  return stopped ? styles.warn(line) : styles.dim(line);
-}
-
-function planWords(plan: readonly PlanStep[]): string {
-  const current = plan.find(({ status }) => status === 'in_progress');
-  return `${planSummary(plan)}${current === undefined ? '' : `, now: ${oneLine(current.step)}`}`;
+  return event.by === HOLDFAST ? styles.warn(line) : styles.dim(line);
 }
 
 function resultLine(event: EventOf<'tool_result'>, options: LineOptions): string {

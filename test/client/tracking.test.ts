@@ -4,6 +4,7 @@ import { outcomeOfSession } from '../../src/client/outcome.ts';
 import { RunTracker } from '../../src/client/runTracker.ts';
 import { SessionView } from '../../src/client/sessionView.ts';
 import type { EventBody, SessionEvent } from '../../src/domain/event.ts';
+import type { Goal } from '../../src/domain/goal.ts';
 import { NO_USAGE } from '../../src/domain/model.ts';
 import type { RunSummary } from '../../src/domain/session.ts';
 
@@ -134,6 +135,7 @@ const summary = (status: RunSummary['status'], code?: string): RunSummary => ({
   error: code === undefined ? null : { code, message: '', remedy: '' },
   usage: NO_USAGE,
 });
+const goalThatIs = (status: Goal['status']): Goal => ({ status }) as Goal;
 const uncertain = [
   { call_id: 'c', operation_id: 'o', tool: 'bash', target: '', status: 'unknown' as const, evidence: '' },
 ];
@@ -156,6 +158,18 @@ test.each<[string, Partial<KnownFacts>, number | undefined]>([
       settings: { model: '', api: 'chat', base_url: null, approval: 'auto', on_interrupt: 'wait' },
     },
     3,
+  ],
+  ['a goal that goes on by itself', { runs: [summary('success')], goal: goalThatIs('active') }, undefined],
+  ['a goal that is paused', { runs: [summary('success')], goal: goalThatIs('paused') }, 0],
+  ['a goal that needs a person', { runs: [summary('success')], goal: goalThatIs('blocked') }, 3],
+  [
+    'a goal at its budget',
+    {
+      run_state: 'failed',
+      runs: [summary('failed', 'goal.budget_limited')],
+      goal: goalThatIs('budget_limited'),
+    },
+    1,
   ],
   ['what nobody could be asked for', { partial: true }, undefined],
 ])('waiting, with %s', (_name, known, exit_code) => {

@@ -1,9 +1,8 @@
 import { describe, expect, test } from 'vitest';
 import { buildContext } from '../../src/domain/context.ts';
 import { describeSession } from '../../src/domain/facts.ts';
-import type { EventBody } from '../../src/domain/event.ts';
+import type { EventBody, SessionEvent } from '../../src/domain/event.ts';
 import { applyEvent } from '../../src/domain/fold.ts';
-import type { RunError } from '../../src/domain/failure.ts';
 import type { PlanStep } from '../../src/domain/goal.ts';
 import { GOAL_OBJECTIVE_MAX_CHARS } from '../../src/domain/limits.ts';
 import { NO_USAGE } from '../../src/domain/model.ts';
@@ -24,6 +23,19 @@ const script =
     answers[call] ?? text;
 
 const runs = ({ state }: GoalSession) => state.runs.map(({ status }) => status);
+
+/** A session whose calls fail with this after so many that got on. */
+const failing = (code: string, after = 0): GoalSession =>
+  new GoalSession((call) =>
+    call < after ? writes(`${call}`) : { error: { code, message: 'It broke.', remedy: 'Mend it.' } },
+  );
+
+const resultOf = (session: GoalSession) => session.events.findLast(({ type }) => type === 'tool_result');
+
+const plan = (all: PlanStep[]): Answer => ({ calls: [{ tool: 'update_plan', args: { steps: all } }] });
+
+const systemOf = (state: SessionState, events: SessionEvent[]): string =>
+  buildContext(state, events)[0]?.text ?? '';
 
 describe('a goal that is worked on', () => {
   test('starts run after run by itself until the model says that it is complete, with no call after that', () => {
@@ -160,13 +172,6 @@ describe('the budget', () => {
 });
 
 describe('what stops a goal', () => {
-  const failing = (code: string, after = 0) =>
-    new GoalSession((call) =>
-      call < after
-        ? writes(`${call}`)
-        : { error: { code, message: 'It broke.', remedy: 'Mend it.' } as RunError },
-    );
-
   test.each([
     'model.auth',
     'model.not_found',
@@ -227,8 +232,6 @@ describe('what stops a goal', () => {
 });
 
 describe('update_goal', () => {
-  const resultOf = (session: GoalSession) => session.events.findLast(({ type }) => type === 'tool_result');
-
   test('without a goal is answered by a failure that says so', () => {
     const session = new GoalSession(script(goalIs('complete', 'done')));
     session.act({ do: 'clear' });
@@ -296,10 +299,6 @@ describe('the plan', () => {
     step: `step ${index}: “quotes”, \\back\\slashes,\nlines and  blanks `,
     status: index < 20 ? 'completed' : 'pending',
   }));
-  const plan = (all: PlanStep[]): Answer => ({ calls: [{ tool: 'update_plan', args: { steps: all } }] });
-  const systemOf = (state: SessionState, events: Parameters<typeof buildContext>[1]): string =>
-    buildContext(state, events)[0]?.text ?? '';
-
   test('of 43 steps is word for word the same in the state, and after continue-as-new', () => {
     const session = new GoalSession(script(plan(steps), goalIs('complete', 'x'))).play();
     expect(describeSession(session.state).plan).toEqual(steps);

@@ -1,5 +1,5 @@
 /**
- * `npm run record-histories -- VERSION`: runs sessions that go through each kind of step on a real server and
+ * `npm run record-histories -- VERSION [NAME…]`: runs sessions that go through each kind of step on a real server and
  * keeps their Temporal histories as test/histories/VERSION/NAME.json. Recorded once for each released version of
  * the workflow and never again: what they show is that sessions of that version go on under this one.
  */
@@ -8,13 +8,14 @@ import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ApplicationFailure } from '@temporalio/common';
 import type { CallModelResult } from '../../src/activities/contract.ts';
+import type { GoalAction } from '../../src/domain/goalActions.ts';
 import { execa } from 'execa';
 import { workflowId } from '../../src/domain/ids.ts';
 import { findTemporal } from '../../src/server/binary.ts';
 import { calls, sessionRig, untilCancelled } from '../support/fakeActivities.ts';
 import type { SessionHandle, SessionRig } from '../support/fakeActivities.ts';
 
-const version = process.argv[2];
+const [version, ...only] = process.argv.slice(2);
 if (version === undefined) throw new Error('Expected the version that is recorded, found none.');
 const folder = join(dirname(fileURLToPath(import.meta.url)), version);
 
@@ -22,6 +23,10 @@ const steps =
   (...replies: Partial<CallModelResult>[]) =>
   (call: number): Partial<CallModelResult> =>
     replies[call] ?? { text: 'done' };
+
+function kept(tool: string, args: object): Partial<CallModelResult> {
+  return calls({ tool, arguments: JSON.stringify(args), effect: 'read', call_id: '' });
+}
 
 const STORIES: Record<string, (rig: SessionRig) => Promise<SessionHandle>> = {
   tools: async (rig) => {
@@ -93,6 +98,29 @@ const STORIES: Record<string, (rig: SessionRig) => Promise<SessionHandle>> = {
     await session.untilIdle();
     return session;
   },
+  goal: async (rig) => {
+    const session = await rig.start(
+      {
+        model: (call) => {
+          if (call === 0) return kept('update_plan', { steps: [{ step: 'wait', status: 'in_progress' }] });
+          if (call === 2) return { text: 'an answer to the message' };
+          if (call === 5) return kept('update_goal', { status: 'complete', note: 'done' });
+          return kept('update_goal', { status: 'active', note: `look ${call}`, wait_seconds: 60 });
+        },
+      },
+      { goal: { objective: 'wait for it', budget: 40 }, goal_second_ms: 10 },
+    );
+    const act = async (action: GoalAction): Promise<void> => session.signal('goal', { by: 'u', action });
+    await session.until(({ goal }) => goal?.next_run_at != null);
+    await act({ do: 'pause' });
+    await session.send('how is it?');
+    await session.until(({ run_count, run_state }) => run_count === 2 && run_state === 'idle');
+    await act({ do: 'resume' });
+    await session.until(({ goal }) => goal?.status === 'budget_limited');
+    await act({ do: 'budget', budget: 1_000 });
+    await session.until(({ goal, run_state }) => goal?.status === 'complete' && run_state === 'idle');
+    return session;
+  },
   archived: async (rig) => {
     const session = await rig.start({ model: () => ({ text: 'hello' }) });
     await session.untilIdle();
@@ -106,6 +134,7 @@ await mkdir(folder, { recursive: true });
 {
   await using rig = await sessionRig();
   for (const [name, tell] of Object.entries(STORIES)) {
+    if (only.length > 0 && !only.includes(name)) continue;
     const { session_id } = await tell(rig);
     const query = `WorkflowId = '${workflowId(session_id)}'`;
     let part = 0;

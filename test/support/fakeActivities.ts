@@ -24,7 +24,13 @@ import type { ToolOutcome } from '../../src/domain/tool.ts';
 import { ensureUp } from '../../src/server/installation.ts';
 import { workflowBundle } from '../../src/worker/bundle.ts';
 import { QUERIES, SESSION_WORKFLOW } from '../../src/workflows/contract.ts';
-import type { EventPage, MessageSignal, SessionInput, SessionSignals } from '../../src/workflows/contract.ts';
+import type {
+  EventPage,
+  GoalSignal,
+  MessageSignal,
+  SessionInput,
+  SessionSignals,
+} from '../../src/workflows/contract.ts';
 import { temporaryHome } from './temporaryHome.ts';
 
 interface SessionScript {
@@ -45,6 +51,8 @@ export interface SessionRig extends AsyncDisposable {
   client: Client;
   address: string;
   start: (script: SessionScript, options?: StartOptions) => Promise<SessionHandle>;
+  /** Stops the workers, lets `between` happen, and starts others that know nothing of before. */
+  replaceWorkers: (between: () => Promise<void>) => Promise<void>;
 }
 
 interface StartOptions {
@@ -54,6 +62,9 @@ interface StartOptions {
   /** Default: the host that the rig serves. */
   host?: string;
   host_patience_ms?: number;
+  /** The session begins with a goal instead of a message. */
+  goal?: { objective: string; budget: number | null };
+  goal_second_ms?: number;
 }
 
 const POLL_MS = 10;
@@ -75,8 +86,16 @@ export async function sessionRig(): Promise<SessionRig> {
   const connection = await NativeConnection.connect({ address });
   const scripts = new Map<string, SessionScript>();
   const archived: { session_id: string; segment: number; from_seq: number; through_seq: number }[] = [];
-  const workers = await createWorkers(connection, scripts, archived);
-  const running = Promise.all(workers.map(async (worker) => worker.run()));
+  const modelCalls = new Map<string, number>();
+  const startWorkers = async (): Promise<() => Promise<unknown>> => {
+    const workers = await createWorkers(connection, scripts, modelCalls, archived);
+    const running = Promise.all(workers.map(async (worker) => worker.run()));
+    return async () => {
+      for (const worker of workers) worker.shutdown();
+      return running;
+    };
+  };
+  let stopWorkers = await startWorkers();
   const clientConnection = await Connection.connect({ address });
   const client = new Client({ connection: clientConnection, identity: 'rig' });
   let count = 0;
@@ -89,9 +108,13 @@ export async function sessionRig(): Promise<SessionRig> {
       scripts.set(session_id, script);
       return startSession(client, session_id, archived, options);
     },
+    replaceWorkers: async (between) => {
+      await stopWorkers();
+      await between();
+      stopWorkers = await startWorkers();
+    },
     async [Symbol.asyncDispose]() {
-      for (const worker of workers) worker.shutdown();
-      await running;
+      await stopWorkers();
       await clientConnection.close();
       await connection.close();
       await temporary[Symbol.asyncDispose]();
@@ -127,6 +150,7 @@ export async function untilCancelled(): Promise<never> {
 async function createWorkers(
   connection: NativeConnection,
   scripts: Map<string, SessionScript>,
+  modelCalls: Map<string, number>,
   archived: object[],
 ): Promise<Worker[]> {
   const scriptOf = (session_id: string): SessionScript => {
@@ -134,7 +158,6 @@ async function createWorkers(
     if (script === undefined) throw new Error(`no script for ${session_id}`);
     return script;
   };
-  const modelCalls = new Map<string, number>();
   const summaries = new Map<string, number>();
   const model: ModelActivities = {
     summarize: async (input) => {
@@ -217,7 +240,15 @@ async function startSession(
   client: Client,
   session_id: string,
   archived: { session_id: string; segment: number; from_seq: number; through_seq: number }[],
-  { settings, text = 'go', history_events, host = HOST, host_patience_ms }: StartOptions,
+  {
+    settings,
+    text = 'go',
+    history_events,
+    host = HOST,
+    host_patience_ms,
+    goal,
+    goal_second_ms,
+  }: StartOptions,
 ): Promise<SessionHandle> {
   const input: SessionInput = {
     kind: 'new',
@@ -228,14 +259,16 @@ async function startSession(
     settings: { ...SETTINGS, ...settings },
     ...(history_events === undefined ? {} : { roll_over: { history_events } }),
     ...(host_patience_ms === undefined ? {} : { host_patience_ms }),
+    ...(goal_second_ms === undefined ? {} : { goal_second_ms }),
   };
   const message: MessageSignal = { message_id: 'first', text, delivery: 'queue' };
   await client.workflow.signalWithStart(SESSION_WORKFLOW, {
     workflowId: workflowId(session_id),
     taskQueue: SESSION_TASK_QUEUE,
     args: [input],
-    signal: 'message',
-    signalArgs: [message],
+    ...(goal === undefined
+      ? { signal: 'message', signalArgs: [message] }
+      : { signal: 'goal', signalArgs: [{ by: 'u', action: { do: 'set', ...goal } } satisfies GoalSignal] }),
   });
   const handle = client.workflow.getHandle(workflowId(session_id));
   const facts = async (): Promise<SessionFacts> => handle.query(QUERIES.facts);

@@ -35,6 +35,8 @@ export const updatePlan = defineKeptTool<UpdatePlan>({
   effect: () => 'read',
   target: ({ steps }) => {
     const current = steps.find(({ status }) => status === 'in_progress')?.step;
-    return targetLine(`${count(steps.length, 'step')}${current === undefined ? '' : `, now: ${current}`}`);
+    const done = steps.filter(({ status }) => status === 'completed').length;
+    const words = `${done} of ${count(steps.length, 'step')} done`;
+    return targetLine(current === undefined ? words : `${words}, now: ${current}`);
   },
 });

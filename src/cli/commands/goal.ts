@@ -1,7 +1,8 @@
 import { noWorker } from '../../client/errors.ts';
-import { facts, type KnownFacts } from '../../client/facts.ts';
+import { facts } from '../../client/facts.ts';
 import { resolveId } from '../../client/resolve.ts';
 import { actOnSessionGoal } from '../../client/goal.ts';
+import type { Goal } from '../../domain/goal.ts';
 import type { GoalAction } from '../../domain/goalActions.ts';
 import { goalText } from '../../ui/goalLines.ts';
 import { count } from '../../ui/text.ts';
@@ -14,16 +15,16 @@ export const goal: Handler = async (context, [id = '', ...words], options) => {
   const action = await readGoalAction(words, options);
   if (action === undefined) return show(context, id, options);
   const by = (await settingsFor(context, options)).user.value;
-  const { session_id, known } = await withService(
+  const { session_id, before } = await withService(
     context,
     async (service) => {
       const session_id = await resolveId(service, id);
-      return { session_id, known: await actOnSessionGoal(service, session_id, action, by) };
+      return { session_id, before: await actOnSessionGoal(service, session_id, action, by) };
     },
     { worker: false },
   );
   if (options['json'] === true) context.screen.json({ session_id, action: action.do });
-  else context.screen.note(`${session_id}: ${wordsOf(action, known)}`);
+  else context.screen.note(`${session_id}: ${wordsOf(action, before)}`);
   return 0;
 };
 
@@ -39,12 +40,11 @@ async function show(context: Context, id: string, options: Options): Promise<num
   return 0;
 }
 
-function wordsOf(action: GoalAction, { goal }: KnownFacts): string {
+/** `goal`: as it was before. */
+function wordsOf(action: GoalAction, goal: Goal | null): string {
   switch (action.do) {
     case 'set':
-      return goal === null
-        ? 'goal set; the session works on it by itself'
-        : 'goal set, instead of the one before';
+      return 'goal set; the session works on it by itself';
     case 'pause':
       return 'goal paused; a run of it that is under way ends after its step';
     case 'resume':
