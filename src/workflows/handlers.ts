@@ -39,6 +39,8 @@ export function installHandlers(machine: SessionMachine, running: Interruptible)
 
   on(machine, 'message', (message) => acceptMessage(machine, message));
   on(machine, 'interrupt', ({ by }) => {
+    // Between two runs of a goal it is meant for the next one.
+    if (machine.state.run === null) acceptGoal(machine, { by, action: { do: 'pause' } });
     if (machine.state.run === null || machine.state.run.interrupted_by !== null) return;
     machine.emit({ type: 'interrupt_requested', by });
     running.onInterrupt();
