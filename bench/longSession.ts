@@ -2,7 +2,13 @@
 import { link, mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileArchive } from '../src/archive/segments.ts';
-import type { EventBody, SessionEvent, SessionSettings, WorkspaceBinding } from '../src/domain/event.ts';
+import type {
+  EventBody,
+  EventOf,
+  SessionEvent,
+  SessionSettings,
+  WorkspaceBinding,
+} from '../src/domain/event.ts';
 import { applyEvent } from '../src/domain/fold.ts';
 import { compactionId, operationId, runId } from '../src/domain/ids.ts';
 import { ROLL_OVER_HISTORY_BYTES } from '../src/domain/limits.ts';
@@ -14,6 +20,8 @@ export interface LongSession {
   settings: SessionSettings;
   /** Of all events. */
   bytes: number;
+  /** Lines of a patch that the last run applied; absent: it applied none. */
+  patch_lines?: number;
 }
 
 /** A tool's output, of the size that is common for a file or a test's output. */
@@ -30,6 +38,7 @@ export async function writeLongSession(root: string, session: LongSession): Prom
   const writer = new Writer(root, session);
   writer.emit({ type: 'session_created', user_id: 'bench', title: 'a long life', ...session });
   while (writer.bytes < session.bytes) await writer.run();
+  if (session.patch_lines !== undefined) writer.patch(session.patch_lines);
   writer.emit({ type: 'session_archived' });
   await writer.segment();
 }
@@ -95,6 +104,19 @@ class Writer {
     if (usage !== undefined) this.emit({ type: 'run_finished', status: 'success', error: null, usage });
   }
 
+  /** A run of one call, with a large argument. */
+  patch(lines: number): void {
+    const run_id = runId(this.#session.session_id, (this.#state?.run_count ?? 0) + 1);
+    const patch = Array.from({ length: lines }, (_, line) => `+const line${line} = ${line};`).join('\n');
+    this.emit({ type: 'user_message', message_id: 'patch', text: 'apply the patch', delivery: 'queue' });
+    this.emit({ type: 'run_started', trigger: 'message', message_ids: ['patch'] }, run_id);
+    const args = { patch: `*** Begin Patch\n*** Add File: big.ts\n${patch}\n*** End Patch` };
+    this.#call(run_id, 1, 'apply_patch', args, 'big.ts');
+    this.#answer(run_id, 2);
+    const usage = this.#state?.run?.usage;
+    if (usage !== undefined) this.emit({ type: 'run_finished', status: 'success', error: null, usage });
+  }
+
   async segment(): Promise<void> {
     const [first] = this.#events;
     if (first === undefined || this.#state === null) return;
@@ -107,34 +129,43 @@ class Writer {
   }
 
   #step(run_id: string, step: number, last: boolean): void {
+    const path = `src/file${step}.ts`;
+    if (last) this.#answer(run_id, step);
+    else this.#call(run_id, step, 'read_file', { path }, path);
+  }
+
+  #answer(run_id: string, step: number): void {
+    this.#reply(run_id, step, { text: 'Done, and checked.', tool_calls: [], finish_reason: 'stop' });
+  }
+
+  #call(run_id: string, step: number, tool: string, args: object, target: string): void {
+    const operation_id = operationId(run_id, step, 1);
+    const call_id = `call_${operation_id}`;
+    const text = 'I look at the next file.';
+    const tool_calls = [{ call_id, tool, arguments: JSON.stringify(args) }];
+    this.#reply(run_id, step, { text, tool_calls, finish_reason: 'tool_calls' });
+    const effect = tool === 'read_file' ? 'read' : 'side_effect';
+    this.emit({ type: 'tool_call', call_id, operation_id, tool, args, effect, target });
+    const versions = [{ path: `src/file${(this.#state?.seq ?? 0) % 2_000}.ts`, version: 'f'.repeat(64) }];
+    this.emit({ type: 'tool_result', call_id, operation_id, status: 'success', output: OUTPUT, versions });
+  }
+
+  #reply(
+    run_id: string,
+    step: number,
+    reply: Pick<EventOf<'assistant_message'>, 'text' | 'tool_calls' | 'finish_reason'>,
+  ): void {
     const operation_id = operationId(run_id, step, 0);
-    const own = operationId(run_id, step, 1);
-    const call_id = `call_${own}`;
     const { model } = this.#session.settings;
     this.emit({ type: 'model_called', operation_id, model, through_seq: this.#state?.seq ?? 0 });
     const tokens = { cached_input_tokens: 0, output_tokens: 80, reasoning_tokens: 0 };
     this.emit({
       type: 'assistant_message',
       operation_id,
-      text: last ? 'Done, and checked.' : 'I look at the next file.',
+      ...reply,
       reasoning: null,
-      tool_calls: last ? [] : [{ call_id, tool: 'read_file', arguments: `{"path":"src/file${step}.ts"}` }],
-      finish_reason: last ? 'stop' : 'tool_calls',
       usage: { input_tokens: 5_000 + Math.floor(this.#sinceSummary / 4), ...tokens },
       context_digest: 'd'.repeat(64),
-    });
-    if (last) return;
-    const target = `src/file${step}.ts`;
-    const call = { call_id, operation_id: own, tool: 'read_file', args: { path: target } };
-    this.emit({ type: 'tool_call', ...call, effect: 'read', target });
-    const versions = [{ path: `src/file${(this.#state?.seq ?? 0) % 2_000}.ts`, version: 'f'.repeat(64) }];
-    this.emit({
-      type: 'tool_result',
-      call_id,
-      operation_id: own,
-      status: 'success',
-      output: OUTPUT,
-      versions,
     });
   }
 

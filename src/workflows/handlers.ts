@@ -68,13 +68,16 @@ export function installHandlers(machine: SessionMachine, running: Interruptible)
   });
 }
 
-/** Between runs there is one thing that can be interrupted: a summary that somebody asked for. */
+/** Between runs it ends a summary that somebody asked for, and is meant for the run that a goal would begin next. */
 function interrupt(machine: SessionMachine, running: Interruptible, by: string): void {
   const { run, compaction_requested } = machine.state;
-  if (run === null && compaction_requested) running.onInterrupt();
-  if (run === null || run.interrupted_by !== null) return;
-  machine.emit({ type: 'interrupt_requested', by });
-  running.onInterrupt();
+  if (run === null) {
+    if (compaction_requested) running.onInterrupt();
+    acceptGoal(machine, { by, action: { do: 'pause' } });
+  } else if (run.interrupted_by === null) {
+    machine.emit({ type: 'interrupt_requested', by });
+    running.onInterrupt();
+  }
 }
 
 function on<Name extends keyof SessionSignals>(

@@ -5,6 +5,9 @@ import {
   CALL_IDS_KEPT,
   EVIDENCE_MAX_BYTES,
   FILE_VERSIONS_KEPT,
+  GOAL_OBJECTIVE_MAX_CHARS,
+  GOAL_SEEN_KEPT,
+  PLAN_MAX_BYTES,
   MESSAGE_IDS_KEPT,
   RUNS_KEPT,
   UNCERTAIN_KEPT,
@@ -335,7 +338,16 @@ describe('what is kept is bounded, and the oldest leaves first', () => {
       ...many(FILE_VERSIONS_KEPT, (index) => saw('c0', longId('path', index), '0'.repeat(64))),
       ...many(UNCERTAIN_KEPT, (index) => recovery(longId('c', index), 'unknown', { evidence })),
     );
-    const carried = { ...state, queue: [], run: null };
+    const goal = {
+      type: 'goal_set' as const,
+      objective: '€'.repeat(GOAL_OBJECTIVE_MAX_CHARS),
+      budget: null,
+      by: 'u',
+    };
+    const seen = many(GOAL_SEEN_KEPT, (index) => `file ${index}aaaaaa`);
+    const steps = [{ step: 'x'.repeat(PLAN_MAX_BYTES), status: 'pending' as const }];
+    const task = after(goal, { type: 'plan_changed', steps });
+    const carried = { ...state, queue: [], run: null, goal: { ...task.goal, seen }, plan: task.plan };
     expect(Buffer.byteLength(JSON.stringify(carried))).toBeLessThan(PAYLOAD_MAX_BYTES);
   });
 });

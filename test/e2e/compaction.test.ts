@@ -1,6 +1,6 @@
 import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { expect, test } from 'vitest';
+import { expect, test, vi } from 'vitest';
 import { textTokens } from '../../src/activities/model/tokenizer.ts';
 import type { SeenRequest } from '../../src/demo/scriptedRequest.ts';
 import { scriptByText } from '../../src/demo/scriptedSteps.ts';
@@ -9,6 +9,9 @@ import { NO_USAGE } from '../../src/domain/model.ts';
 import { all, checkLog, until, World } from '../support/world.ts';
 import { plant, runnerOf } from './support/planted.ts';
 import { asksForSummary, problemsOf, sizeOf, smallModel } from '../../src/demo/smallModel.ts';
+
+/** Many steps, and some of them after a kill. */
+vi.setConfig({ testTimeout: 120_000 });
 
 const WINDOW = 60_000;
 

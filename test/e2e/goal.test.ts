@@ -93,6 +93,8 @@ test('a goal that waits is paused, resumed and blocked; `wait` goes on only whil
   await world.cli(['goal', id, 'set', 'ship it']);
   await world.event(id, 'goal_changed');
   expect((await world.cli(['goal', id])).stdout).toMatch(/^active, .*next run in 1[45]m/);
+  const preview = await world.json<{ messages: { content: string }[] }>('context', id);
+  expect(preview.messages.at(-1)?.content).toMatch(/^Goal: ship it\n[^]*Last note: CI runs$/);
   expect((await world.cli(['goal', id, 'pause'])).code).toBe(0);
   expect((await world.cli(['goal', id, 'pause'])).code).toBe(2);
   // A paused goal is nothing to wait for.

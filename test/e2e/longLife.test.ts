@@ -3,7 +3,13 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { connect } from '../../src/client/service.ts';
 import type { Service } from '../../src/client/service.ts';
+import { newSessionId } from '../../src/client/ids.ts';
+import type { SeenRequest } from '../../src/demo/scriptedRequest.ts';
 import { callTool, say } from '../../src/demo/scriptedTurns.ts';
+import { sizeOf } from '../../src/demo/smallModel.ts';
+import type { SessionSettings } from '../../src/domain/event.ts';
+import { hostId } from '../../src/host/home.ts';
+import { writeLongSession } from '../../bench/longSession.ts';
 import { all, checkLog, World } from '../support/world.ts';
 import { startSession } from './support/rollingSession.ts';
 import { forgetRuns } from './support/temporalRuns.ts';
@@ -120,6 +126,37 @@ test('a damaged segment is named by `events`, which reads on behind it; `show` a
   const chat = await world.cli(['resume', id], { input: 'and in a chat?\n' });
   expect(chat.stdout).toContain(path);
   expect(chat.stdout).toMatch(/answer \d/);
+}, 120_000);
+
+test('a session of 50 MB with a patch of 5,000 lines goes on with its summary and last steps, and all of it can be read', async () => {
+  await using world = await World.create(() => say('here I am'));
+  await world.up();
+  const session_id = newSessionId();
+  const settings: SessionSettings = {
+    model: 'scripted',
+    api: 'chat',
+    base_url: world.model.url,
+    approval: 'auto',
+    on_interrupt: 'continue',
+  };
+  const workspace = { host: await hostId(world.home), path: world.workspace };
+  const long = { session_id, workspace, settings, bytes: 50_000_000, patch_lines: 5_000 };
+  await writeLongSession(world.home.archive, long);
+
+  expect(await world.cli(['resume', session_id, '--prompt', 'are you there?'])).toMatchObject({
+    code: 0,
+    stdout: 'here I am\n',
+  });
+  const [request] = world.model.requests;
+  expect(request?.messages[1]?.text).toContain('<summary>');
+  expect(JSON.stringify(request?.messages)).toContain('const line4999 = 4999;');
+  expect(sizeOf(request as SeenRequest)).toBeLessThan(1_200_000);
+  const { last_seq, run_count } = await world.facts(session_id);
+  expect(last_seq).toBeGreaterThan(10_000);
+  expect(run_count).toBeGreaterThan(100);
+  const end = await world.cli(['events', session_id, '--from', String(last_seq - 3)]);
+  expect(end.stdout.trim().split('\n')).toHaveLength(4);
+  checkLog(await world.events(session_id));
 }, 120_000);
 
 async function flipByte(path: string, position: number): Promise<void> {

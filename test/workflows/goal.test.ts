@@ -176,6 +176,18 @@ test('an interrupt pauses it, and resumed it goes on', async () => {
   await untilGoal(session, 'complete');
 });
 
+test('an interrupt that comes between two runs pauses it, too', async () => {
+  const session = await rig.start({ model: () => goalIs('active', 'waiting', 900) }, { goal });
+  await session.until((facts) => facts.goal?.next_run_at != null);
+  await session.signal('interrupt', { by: 'ada' });
+  expect((await untilGoal(session, 'paused')).run_count).toBe(1);
+  expect((await session.events()).at(-1)).toMatchObject({
+    type: 'goal_changed',
+    by: 'ada',
+    status: 'paused',
+  });
+});
+
 test('a quota that is used up limits the goal, a refused key blocks it', async () => {
   const limited = await rig.start({ model: failing('model.quota_exhausted') }, { goal });
   await untilGoal(limited, 'usage_limited');

@@ -33,7 +33,9 @@ function message(session: Simulation): void {
 }
 
 function interrupt(session: Simulation): void {
-  const { run } = session.state;
+  const { run, goal } = session.state;
+  const pause = actOnGoal(goal, { do: 'pause' }, 'ada');
+  if (run === null && !isRefusal(pause)) session.emit(pause);
   if (run !== null && run.interrupted_by === null) session.emit({ type: 'interrupt_requested', by: 'ada' });
 }
 
