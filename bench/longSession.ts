@@ -30,8 +30,8 @@ const OUTPUT = Array.from(
   (_, line) => `${line}\tconst value${line} = compute(${line});`,
 ).join('\n');
 const STEPS_PER_RUN = 20;
-/** Between two summaries: what fills about 80 % of a window of 200,000 tokens. */
-const BYTES_PER_SUMMARY = 600_000;
+/** Between two summaries: what fills about 70 % of a window of 128,000 tokens. */
+const BYTES_PER_SUMMARY = 340_000;
 
 /** Writes the archive of an archived session: runs of twenty steps, a summary whenever a window would be full. */
 export async function writeLongSession(root: string, session: LongSession): Promise<void> {
