@@ -7,7 +7,8 @@ import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { ApplicationFailure } from '@temporalio/common';
-import type { CallModelResult } from '../../src/activities/contract.ts';
+import type { CallModelResult, ContextFull } from '../../src/activities/contract.ts';
+import type { Summary } from '../../src/domain/event.ts';
 import type { GoalAction } from '../../src/domain/goalActions.ts';
 import { execa } from 'execa';
 import { workflowId } from '../../src/domain/ids.ts';
@@ -26,6 +27,11 @@ const steps =
 
 function kept(tool: string, args: object): Partial<CallModelResult> {
   return calls({ tool, arguments: JSON.stringify(args), effect: 'read', call_id: '' });
+}
+
+function summaryThrough(through_seq: number): Summary {
+  const sizes = { tokens_before: 900, tokens_after: 100, usage: null };
+  return { through_seq, text: 'so far', user_messages: ['go'], carried: [], ...sizes };
 }
 
 const STORIES: Record<string, (rig: SessionRig) => Promise<SessionHandle>> = {
@@ -119,6 +125,23 @@ const STORIES: Record<string, (rig: SessionRig) => Promise<SessionHandle>> = {
     await session.until(({ goal }) => goal?.status === 'budget_limited');
     await act({ do: 'budget', budget: 1_000 });
     await session.until(({ goal, run_state }) => goal?.status === 'complete' && run_state === 'idle');
+    return session;
+  },
+  compaction: async (rig) => {
+    const full: ContextFull = { context_full: { tokens: 900, window: 1_000 } };
+    const session = await rig.start({
+      model: (call) => {
+        if (call === 2)
+          throw ApplicationFailure.create({ type: 'model.context_too_long', message: 'long', nonRetryable: true });
+        return call === 0 ? calls({ tool: 'w' }) : call === 1 || call === 4 ? full : { text: 'done' };
+      },
+      summarize: (summary, { through_seq }) => (summary === 3 ? null : summaryThrough(through_seq - 1)),
+    });
+    await session.untilIdle();
+    await session.signal('compact', { by: 'u' });
+    await session.until(({ context }) => context.compactions === 3 && !context.compacting);
+    await session.send('again');
+    await session.until(({ run_count, run_state }) => run_count === 2 && run_state === 'idle');
     return session;
   },
   archived: async (rig) => {
