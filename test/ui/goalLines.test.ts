@@ -29,11 +29,7 @@ const plan: PlanStep[] = [
 
 test('a goal is shown whole, with what it has used and when it goes on, and no control characters', () => {
   const lines = goalText({ goal, plan }, plain, NOW);
-<<<<<<< HEAD
   expect(lines.join('\n')).not.toContain('\u001B');
-=======
-  expect(lines.join('')).not.toContain('\u001B');
->>>>>>> goal
   expect(lines).toEqual([
     'active, 1,234 of 50,000 tokens, 3m 05s, next run in 12m 00s',
     'make it work\nand keep it so',
