@@ -2,6 +2,7 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
+import { compactNow } from '../src/client/compact.ts';
 import { newSessionId } from '../src/client/ids.ts';
 import { sendMessage, waitIdle } from '../src/client/index.ts';
 import { hostId } from '../src/host/home.ts';
@@ -16,7 +17,7 @@ const SIZES = [
   ['1 GB', 1_000_000_000],
 ] as const;
 /** Each a session of its own, which no worker has ever seen. */
-const OPENINGS = 7;
+const OPENINGS = 5;
 
 export async function measureOpening(stage: Stage): Promise<Row[]> {
   const rows: Row[] = [];
@@ -24,14 +25,20 @@ export async function measureOpening(stage: Stage): Promise<Row[]> {
     const ids = await writeSessions(stage, bytes);
     const requests: number[] = [];
     const screens: number[] = [];
+    const summaries: number[] = [];
     for (const [index, session_id] of ids.entries()) {
       // Half are opened by a message, the other half by looking at them first.
-      if (index % 2 === 0) requests.push(await firstRequest(stage, session_id));
-      else screens.push(await firstScreen(stage, session_id));
+      if (index % 2 === 1) {
+        screens.push(await firstScreen(stage, session_id));
+        continue;
+      }
+      requests.push(await firstRequest(stage, session_id));
+      summaries.push(await summary(stage, session_id));
     }
     rows.push(
       ...spread(`session of ${size}, message to model request`, 'ms', requests, 300),
       ...spread(`session of ${size}, holdfast resume to its screen`, 'ms', screens),
+      ...spread(`session of ${size}, a summary, the model's time left out`, 'ms', summaries),
       { what: `resident memory, worker, after ${size}`, ...(await residentMemory(stage, 'worker')) },
     );
   }
@@ -56,6 +63,14 @@ async function firstRequest(stage: Stage, session_id: string): Promise<number> {
   const [request] = stage.model.requests;
   if (request === undefined) throw new Error('Expected a model request, found none.');
   return Date.parse(request.at) - start;
+}
+
+/** From the request for a summary to its event; the model answers at once. */
+async function summary(stage: Stage, session_id: string): Promise<number> {
+  const start = performance.now();
+  const end = await compactNow(stage.service, session_id, 'bench', { signal: new AbortController().signal });
+  if (end?.type !== 'summary_created') throw new Error(`Expected a summary, found ${JSON.stringify(end)}.`);
+  return performance.now() - start;
 }
 
 /** From the start of the process until the end of the transcript is on the screen. */
