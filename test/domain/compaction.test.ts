@@ -193,6 +193,17 @@ describe('a session with a summary', () => {
     expect(between.usage.input_tokens).toBe(100);
   });
 
+  test('keeps the versions of the files that it has seen, its plan and its goal', () => {
+    const seen = { versions: [{ path: 'a.txt', version: 'v1' }] };
+    const plan: EventBody = { type: 'plan_changed', steps: [{ step: 'mend it', status: 'in_progress' }] };
+    const goal: EventBody = { type: 'goal_set', objective: 'all is well', budget: null, by: 'ada' };
+    const events = log(...TWO_RUNS.slice(0, 13), result('x', 'read', seen), plan, goal, summaryOf(16));
+    expect(stateOf(events)).toMatchObject({ file_versions: seen.versions, plan: plan.steps });
+    const [system] = buildContext(stateOf(events), events);
+    expect(system?.text).toContain('all is well');
+    expect(system?.text).toContain('[~] mend it');
+  });
+
   test('lists the operations that are uncertain still, and no longer those that were settled since', () => {
     const unknown = [...TWO_RUNS.slice(0, 13), recovery('x', 'unknown'), summaryOf(14, { carried: [13] })];
     expect(buildContext(stateOf(log(...unknown)), log(...unknown))[1]?.text).toContain(
