@@ -8,8 +8,7 @@ import { isVisible } from '../domain/compaction.ts';
 import type { LostEvents } from '../domain/context.ts';
 import type { SessionEvent } from '../domain/event.ts';
 import type { SessionState } from '../domain/session.ts';
-import type { Earlier } from './knownSession.ts';
-import type { SessionView } from './sessionLog.ts';
+import type { Earlier, SessionView } from './knownSession.ts';
 
 /** What a context is built from. */
 export interface ContextView {

@@ -4,7 +4,21 @@ import type { SessionEvent } from '../domain/event.ts';
 import { applyEvent } from '../domain/fold.ts';
 import type { SessionState } from '../domain/session.ts';
 import { isVisible } from '../domain/compaction.ts';
-import type { AnsweredPage, SessionView } from './sessionLog.ts';
+
+/** What the `log` query answers (workflows/contract.ts, LogPage). */
+export interface AnsweredPage {
+  events: SessionEvent[];
+  base: SessionState | null;
+  last_seq: number;
+  archived_through_seq: number;
+}
+
+/** A session as it was after one event. */
+export interface SessionView {
+  state: SessionState;
+  /** What its workflow holds of them: all since the last continue-as-new, to `state.seq`. */
+  events: SessionEvent[];
+}
 
 /** Archived events that the context of a later call may need: those that a summary through `from` leaves visible. */
 export interface Earlier {

@@ -7,29 +7,24 @@
 import type { ArchiveStore } from '../archive/segments.ts';
 import type { SessionEvent } from '../domain/event.ts';
 import { PAGE_MAX_BYTES } from '../domain/limits.ts';
-import type { SessionState } from '../domain/session.ts';
 import { contextOf, type ContextView, eventBefore, readEarlier } from './archivedContext.ts';
-import { addPage, type Earlier, isRewritten, type Known, lastSeq, NOTHING, viewAt } from './knownSession.ts';
+import {
+  addPage,
+  type AnsweredPage,
+  type Earlier,
+  isRewritten,
+  type Known,
+  lastSeq,
+  NOTHING,
+  type SessionView,
+  viewAt,
+} from './knownSession.ts';
 
 /** The `log` query of a session's workflow (workflows/contract.ts, LogPage). */
 export type AskLog = (
   session_id: string,
   query: { after_seq: number; max_bytes: number },
 ) => Promise<AnsweredPage>;
-
-export interface AnsweredPage {
-  events: SessionEvent[];
-  base: SessionState | null;
-  last_seq: number;
-  archived_through_seq: number;
-}
-
-/** A session as it was after one event. */
-export interface SessionView {
-  state: SessionState;
-  /** What its workflow holds of them: all since the last continue-as-new, to `state.seq`. */
-  events: SessionEvent[];
-}
 
 const SESSIONS_KEPT = 256;
 

@@ -1,6 +1,7 @@
 /** A session's workflow and archive, as the log of a worker sees them. */
 import { expect } from 'vitest';
-import type { AnsweredPage, AskLog } from '../../src/activities/sessionLog.ts';
+import type { AnsweredPage } from '../../src/activities/knownSession.ts';
+import type { AskLog } from '../../src/activities/sessionLog.ts';
 import { SessionLog } from '../../src/activities/sessionLog.ts';
 import type { ArchiveStore } from '../../src/archive/segments.ts';
 import { isVisible } from '../../src/domain/compaction.ts';
