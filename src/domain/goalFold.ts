@@ -105,7 +105,9 @@ function changeGoal(goal: GoalState, event: EventOf<'goal_changed'>, before: Ses
   const mark = `note ${hashOf(note)}`;
   const isNewNote = note !== goal.note && !goal.seen.includes(mark);
   const seen = isNewNote ? kept([...goal.seen, mark]) : goal.seen;
-  const base = { ...goal, note, budget, updated_at: at, seen, verdict: null };
+  // What is due to be recorded stays due, unless this records it or says otherwise.
+  const verdict = status === goal.status ? goal.verdict : null;
+  const base = { ...goal, note, budget, updated_at: at, seen, verdict };
   const changed = changeStatus(base, status, at, before);
   return by === MODEL ? changeByModel(changed, event, isNewNote || status !== goal.status) : changed;
 }

@@ -171,6 +171,11 @@ test.each<[string, Partial<KnownFacts>, number | undefined]>([
     },
     1,
   ],
+  [
+    'a summary that is being made',
+    { context: { tokens: 0, window: 1, summary_through_seq: null, compactions: 0, compacting: true } },
+    undefined,
+  ],
   ['what nobody could be asked for', { partial: true }, undefined],
 ])('waiting, with %s', (_name, known, exit_code) => {
   const facts = {
@@ -179,6 +184,7 @@ test.each<[string, Partial<KnownFacts>, number | undefined]>([
     queued: 0,
     uncertain: [],
     settings: { on_interrupt: 'continue' },
+    context: { compacting: false },
     ...known,
   } as unknown as KnownFacts;
   expect(outcomeOfSession(facts)?.exit_code).toBe(exit_code);
