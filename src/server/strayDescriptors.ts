@@ -27,16 +27,18 @@ function inheritedDescriptors(): Map<number, string> {
   const found = new Map<number, string>();
   for (const name of readdirSync('/proc/self/fd')) {
     const fd = Number(name);
-    if (fd > 2 && isInherited(fd)) found.set(fd, readlinkSync(`/proc/self/fd/${fd}`));
+    const file = fd > 2 ? inheritedFile(fd) : undefined;
+    if (file !== undefined) found.set(fd, file);
   }
   return found;
 }
 
-function isInherited(fd: number): boolean {
+function inheritedFile(fd: number): string | undefined {
   try {
     const flags = /^flags:\s+([0-7]+)$/m.exec(readFileSync(`/proc/self/fdinfo/${fd}`, 'utf8'))?.[1];
-    return flags !== undefined && (Number.parseInt(flags, 8) & CLOSE_ON_EXEC) === 0;
+    const inherited = flags !== undefined && (Number.parseInt(flags, 8) & CLOSE_ON_EXEC) === 0;
+    return inherited ? readlinkSync(`/proc/self/fd/${fd}`) : undefined;
   } catch {
-    return false; // the one by which the folder was listed
+    return undefined; // closed since, as the one by which the folder was listed
   }
 }
