@@ -173,7 +173,7 @@ async function summaryOf(
   const summary = { ...made, seq: state.seq + 1, tokens_before: 0, tokens_after: 0 };
   const after = { ...whole, messages: buildContext({ ...state, summary }, events) };
   const cut =
-    reply.finish_reason === 'length' ? ['The summary was cut off at the model’s length limit.'] : [];
+    reply.finish_reason === 'length' ? ["The summary was cut off at the model's length limit."] : [];
   return {
     ...made,
     tokens_before: await requestTokens(whole),

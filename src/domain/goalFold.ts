@@ -14,6 +14,7 @@ import { closeRun } from './goalRunEnd.ts';
 import { hashOf } from './hash.ts';
 import { GOAL_SEEN_KEPT } from './limits.ts';
 import type { SessionState } from './session.ts';
+import { kept } from './stateChanges.ts';
 import { later, msBetween } from './time.ts';
 import { tokensOf, tokensOfText } from './tokens.ts';
 
@@ -69,7 +70,11 @@ const FOLDS: Folds = {
     inGoalRun(goal, (run) => {
       const mark = `plan ${hashOf(JSON.stringify(steps))}`;
       if (goal.seen.includes(mark)) return goal;
-      return { ...goal, seen: kept([...goal.seen, mark]), run: { ...run, plan: true, changed: true } };
+      return {
+        ...goal,
+        seen: kept([...goal.seen, mark], GOAL_SEEN_KEPT),
+        run: { ...run, plan: true, changed: true },
+      };
     }),
   user_message: (goal, { text }) => ({
     ...heard(goal, text),
@@ -104,7 +109,7 @@ function changeGoal(goal: GoalState, event: EventOf<'goal_changed'>, before: Ses
   const { status = goal.status, note = goal.note, budget = goal.budget, by, at } = event;
   const mark = `note ${hashOf(note)}`;
   const isNewNote = note !== goal.note && !goal.seen.includes(mark);
-  const seen = isNewNote ? kept([...goal.seen, mark]) : goal.seen;
+  const seen = isNewNote ? kept([...goal.seen, mark], GOAL_SEEN_KEPT) : goal.seen;
   // What is due to be recorded stays due, unless this records it or says otherwise.
   const verdict = status === goal.status ? goal.verdict : null;
   const base = { ...goal, note, budget, updated_at: at, seen, verdict };
@@ -153,7 +158,7 @@ function addCall(goal: GoalState, event: EventOf<'tool_call'>): GoalState {
     const isNewCommand = tool === 'bash' && !goal.seen.includes(`run ${mark}`);
     return {
       ...goal,
-      seen: isNewCommand ? kept([...goal.seen, `run ${mark}`]) : goal.seen,
+      seen: isNewCommand ? kept([...goal.seen, `run ${mark}`], GOAL_SEEN_KEPT) : goal.seen,
       run: {
         ...run,
         calls: [...run.calls, mark],
@@ -175,7 +180,7 @@ function judge(goal: GoalState, event: EventOf<'tool_result'>, before: SessionSt
     const files = marks.length > 0 || call.tool === 'git_commit';
     return {
       ...goal,
-      seen: kept([...goal.seen, ...marks]),
+      seen: kept([...goal.seen, ...marks], GOAL_SEEN_KEPT),
       run: { ...run, news, files: run.files || files, changed: run.changed || files },
     };
   });
@@ -213,8 +218,4 @@ function heard(goal: GoalState, text: string): GoalState {
 
 function inGoalRun(goal: GoalState, change: (run: GoalRun) => GoalState): GoalState {
   return goal.run === null ? goal : change(goal.run);
-}
-
-function kept(marks: string[]): string[] {
-  return marks.length > GOAL_SEEN_KEPT ? marks.slice(marks.length - GOAL_SEEN_KEPT) : marks;
 }

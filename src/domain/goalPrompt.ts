@@ -43,8 +43,8 @@ function stallWords({ stalled_runs, cut_short }: GoalState): string[] {
 
 /**
  * Blocks for the system message: the goal, until it is complete, and the plan, when it has anything left to do
- * and the call that wrote it is not among `visible` any more. Without numbers that grow, since each change of the system message
- * makes the provider read the whole conversation anew.
+ * and the call that wrote it is not among `visible` any more. Without numbers that grow, since each change of the
+ * system message makes the provider read the whole conversation anew.
  */
 export function taskBlocks({ goal, plan }: SessionState, visible: readonly SessionEvent[]): string[] {
   const goalBlock =
