@@ -162,7 +162,7 @@ function addCall(goal: GoalState, event: EventOf<'tool_call'>): GoalState {
       run: {
         ...run,
         calls: [...run.calls, mark],
-        seen: kept([...run.seen, mark]),
+        seen: kept([...run.seen, mark], GOAL_SEEN_KEPT),
         fresh: run.seen.includes(mark) ? run.fresh : [...run.fresh, operation_id],
         new_commands: isNewCommand ? [...run.new_commands, operation_id] : run.new_commands,
       },
