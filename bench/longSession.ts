@@ -37,7 +37,8 @@ const BYTES_PER_SUMMARY = 340_000;
 export async function writeLongSession(root: string, session: LongSession): Promise<void> {
   const writer = new Writer(root, session);
   writer.emit({ type: 'session_created', user_id: 'bench', title: 'a long life', ...session });
-  while (writer.bytes < session.bytes) await writer.run();
+  while (writer.bytes < session.bytes) await writer.run(STEPS_PER_RUN);
+  while (!writer.isHalfFull()) await writer.run(2);
   if (session.patch_lines !== undefined) writer.patch(session.patch_lines);
   writer.emit({ type: 'session_archived' });
   await writer.segment();
@@ -80,7 +81,13 @@ class Writer {
     this.#sinceSummary += bytes;
   }
 
-  async run(): Promise<void> {
+  /** Whether the conversation since the last summary fills half of what it may; so the sizes differ in nothing else. */
+  isHalfFull(): boolean {
+    const share = this.#sinceSummary / BYTES_PER_SUMMARY;
+    return share > 0.5 && share < 0.6;
+  }
+
+  async run(steps: number): Promise<void> {
     const number = (this.#state?.run_count ?? 0) + 1;
     const run_id = runId(this.#session.session_id, number);
     const message_id = `m${number}`;
@@ -95,8 +102,8 @@ class Writer {
       type: 'project_loaded',
       project: { digest: 'd', instructions: [], date: '2026-01-01', platform: 'linux x64' },
     });
-    for (let step = 1; step <= STEPS_PER_RUN; step += 1) {
-      this.#step(run_id, step, step === STEPS_PER_RUN);
+    for (let step = 1; step <= steps; step += 1) {
+      this.#step(run_id, step, step === steps);
       if (this.#sinceSummary > BYTES_PER_SUMMARY) this.#summarise();
       if (this.#segmentBytes > ROLL_OVER_HISTORY_BYTES) await this.segment();
     }

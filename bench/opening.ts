@@ -16,41 +16,77 @@ const SIZES = [
   ['100 MB', 100_000_000],
   ['1 GB', 1_000_000_000],
 ] as const;
-/** Each a session of its own, which no worker has ever seen. */
-const OPENINGS = 5;
+/** Of each size: by a message, by looking at them, and to see what they leave in the worker's memory. */
+const REQUESTS = 9;
+const SCREENS = 5;
+const KEPT_OPEN = 5;
+
+/** A size, with what was measured of it. */
+interface Measured {
+  size: string;
+  /** Each a session of its own, which no worker has ever seen. */
+  ids: string[];
+  requests: number[];
+  screens: number[];
+  summaries: number[];
+}
 
 export async function measureOpening(stage: Stage): Promise<Row[]> {
-  const rows: Row[] = [];
+  await warmUp(stage);
+  const all: Measured[] = [];
   for (const [size, bytes] of SIZES) {
-    const ids = await writeSessions(stage, bytes);
-    const requests: number[] = [];
-    const screens: number[] = [];
-    const summaries: number[] = [];
-    for (const [index, session_id] of ids.entries()) {
-      // Half are opened by a message, the other half by looking at them first.
-      if (index % 2 === 1) {
-        screens.push(await firstScreen(stage, session_id));
-        continue;
-      }
-      requests.push(await firstRequest(stage, session_id));
-      summaries.push(await summary(stage, session_id));
-    }
-    rows.push(
-      ...spread(`session of ${size}, message to model request`, 'ms', requests, 300),
-      ...spread(`session of ${size}, holdfast resume to its screen`, 'ms', screens),
-      ...spread(`session of ${size}, a summary, the model's time left out`, 'ms', summaries),
-      { what: `resident memory, worker, after ${size}`, ...(await residentMemory(stage, 'worker')) },
-    );
+    const ids = await writeSessions(stage, bytes, REQUESTS + SCREENS + KEPT_OPEN);
+    all.push({ size, ids, requests: [], screens: [], summaries: [] });
+  }
+  // One of each size in turn, so that what else the machine does meanwhile falls on all alike.
+  for (let turn = 0; turn < REQUESTS; turn += 1) for (const each of all) await measureRequest(stage, each);
+  for (let turn = 0; turn < SCREENS; turn += 1)
+    for (const { ids, screens } of all) screens.push(await firstScreen(stage, next(ids)));
+  return [...all.flatMap((each) => rowsOf(each)), ...(await measureKept(stage, all))];
+}
+
+async function measureRequest(stage: Stage, { ids, requests, summaries }: Measured): Promise<void> {
+  const session_id = next(ids);
+  requests.push(await firstRequest(stage, session_id));
+  summaries.push(await summary(stage, session_id));
+}
+
+function rowsOf({ size, requests, screens, summaries }: Measured): Row[] {
+  return [
+    ...spread(`session of ${size}, message to model request`, 'ms', requests, 300),
+    ...spread(`session of ${size}, holdfast resume to its screen`, 'ms', screens),
+    ...spread(`session of ${size}, a summary, the model's time left out`, 'ms', summaries),
+  ];
+}
+
+/** The worker's memory after it has opened some of each size, the small ones first. */
+async function measureKept(stage: Stage, all: Measured[]): Promise<Row[]> {
+  const rows: Row[] = [];
+  for (const { size, ids } of all) {
+    for (const session_id of ids) await firstRequest(stage, session_id);
+    const what = `resident memory, worker, after ${ids.length} more of ${size}`;
+    rows.push({ what, ...(await residentMemory(stage, 'worker')) });
   }
   return rows;
 }
 
-async function writeSessions(stage: Stage, bytes: number): Promise<string[]> {
+function next(ids: string[]): string {
+  const id = ids.shift();
+  if (id === undefined) throw new Error('Expected a session that is not opened yet, found none.');
+  return id;
+}
+
+/** The first session that a worker opens is slower, as all its code is. */
+async function warmUp(stage: Stage): Promise<void> {
+  for (const session_id of await writeSessions(stage, SIZES[0][1], 5)) await firstRequest(stage, session_id);
+}
+
+async function writeSessions(stage: Stage, bytes: number, count: number): Promise<string[]> {
   const workspace = { host: await hostId(stage.home), path: stage.workspace };
   const first = newSessionId();
   const root = stage.home.archive;
   await writeLongSession(root, { session_id: first, workspace, settings: stage.settings, bytes });
-  const ids = Array.from({ length: OPENINGS * 2 - 1 }, () => newSessionId());
+  const ids = Array.from({ length: count - 1 }, () => newSessionId());
   for (const id of ids) await copyLongSession(root, first, id);
   return [first, ...ids];
 }

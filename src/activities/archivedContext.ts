@@ -71,7 +71,7 @@ class Reading {
     const onDamaged = (error: DamagedSegment): void => void (this.#damaged = error.message);
     for await (const manifest of archive.from(this.#base.session_id, this.#next, onDamaged)) {
       if (manifest.from_seq > this.#next) this.#lose(manifest.from_seq - 1);
-      const events = await archive.read(manifest).catch((error: unknown) => {
+      const events = await archive.read(manifest, this.#next).catch((error: unknown) => {
         if (!(error instanceof DamagedSegment)) throw error;
         onDamaged(error);
         this.#lose(Math.min(manifest.through_seq, this.#base.seq));

@@ -11,6 +11,7 @@ export interface AnsweredPage {
   base: SessionState | null;
   last_seq: number;
   archived_through_seq: number;
+  archived_at: string | null;
 }
 
 /** A session as it was after one event. */
@@ -52,11 +53,9 @@ export function lastSeq({ state }: Known): number {
 /** Whether the workflow was reset since: its log is another from some event on, and only it knows which. */
 export function isRewritten(known: Known, page: AnsweredPage): boolean {
   if (known === NOTHING) return false;
-  if (page.last_seq < lastSeq(known) || page.archived_through_seq < baseSeq(known)) return true;
-  const { base } = page;
-  if (base !== null && base.seq > baseSeq(known) && base.seq <= lastSeq(known)) {
-    if (eventOf(known, base.seq)?.at !== base.updated_at) return true;
-  }
+  const { archived_through_seq: archived, archived_at } = page;
+  if (page.last_seq < lastSeq(known) || archived < baseSeq(known)) return true;
+  if (archived > 0 && archived <= lastSeq(known) && timeOf(known, archived) !== archived_at) return true;
   return page.events.some((event) => {
     const same = eventOf(known, event.seq);
     return same !== undefined && JSON.stringify(same) !== JSON.stringify(event);
@@ -71,7 +70,8 @@ export function addPage(known: Known, page: AnsweredPage): Known | undefined {
   return grown(movedTo(known, archived_through_seq), events);
 }
 
-function begunAt(base: SessionState): Known {
+/** A session of which nothing but its archive is known. */
+export function begunAt(base: SessionState): Known {
   return { base, state: base, events: [], run: undefined };
 }
 
@@ -115,6 +115,12 @@ function eventOf({ base, events }: Known, seq: number): SessionEvent | undefined
   return events[seq - (base?.seq ?? 0) - 1];
 }
 
-function baseSeq({ base }: Known): number {
+/** The time of an event from the end of the archive on. */
+function timeOf(known: Known, seq: number): string | undefined {
+  return seq === baseSeq(known) ? known.base?.updated_at : eventOf(known, seq)?.at;
+}
+
+/** The last event that is in the archive alone. */
+export function baseSeq({ base }: Known): number {
   return base?.seq ?? 0;
 }

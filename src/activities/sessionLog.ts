@@ -7,10 +7,13 @@
 import type { ArchiveStore } from '../archive/segments.ts';
 import type { SessionEvent } from '../domain/event.ts';
 import { PAGE_MAX_BYTES } from '../domain/limits.ts';
+import { upgradeState } from '../domain/upgrade.ts';
 import { contextOf, type ContextView, eventBefore, readEarlier } from './archivedContext.ts';
 import {
   addPage,
   type AnsweredPage,
+  baseSeq,
+  begunAt,
   type Earlier,
   isRewritten,
   type Known,
@@ -106,19 +109,27 @@ export class SessionLog {
   async #read(session_id: string, known: Known, wanted: Wanted): Promise<Known> {
     const { through_seq = Number.POSITIVE_INFINITY, run = known.run } = wanted;
     if (run === known.run && lastSeq(known) >= through_seq) return known;
-    let session = known;
+    let session = known === NOTHING ? await this.#archived(session_id) : known;
     // The last event that is known comes along with the first page, to see that it is still the same log. It
     // may fill that page alone.
-    let after_seq = Math.max(0, Math.min(lastSeq(known), through_seq) - 1);
+    let after_seq = Math.max(baseSeq(session), Math.min(lastSeq(session), through_seq) - 1);
     for (;;) {
       const page = await this.#page(session_id, after_seq, wanted);
       const next = withPage(session_id, session, page);
       if (lastSeq(next) >= Math.min(through_seq, page.last_seq)) return { ...next, run };
-      if (after_seq === lastSeq(session) && lastSeq(next) <= after_seq)
-        throw new Error(gap(session_id, next, page));
+      if (!hasProgress(session, next, after_seq)) throw new Error(gap(session_id, next, page));
       session = next;
       after_seq = lastSeq(session);
     }
+  }
+
+  /**
+   * A session as its archive on this host ends: where the workflow's log begins there, which its answer tells, the
+   * state needs not be asked for. What is damaged or of another host is not known, and no error here.
+   */
+  async #archived(session_id: string): Promise<Known> {
+    const last = await this.#archive.last(session_id).catch(() => undefined);
+    return last === undefined ? NOTHING : begunAt(upgradeState(last.state));
   }
 
   async #page(session_id: string, after_seq: number, { through_seq = 0 }: Wanted): Promise<AnsweredPage> {
@@ -137,6 +148,12 @@ function withPage(session_id: string, known: Known, page: AnsweredPage): Known {
   const next = isRewritten(known, page) ? NOTHING : addPage(known, page);
   if (next === undefined) throw new Error(gap(session_id, known, page));
   return next;
+}
+
+/** A page that could have brought something new did, or showed that all has to be read again. */
+function hasProgress(known: Known, next: Known, after_seq: number): boolean {
+  const isBegunAgain = next === NOTHING && known !== NOTHING;
+  return isBegunAgain || after_seq < lastSeq(known) || lastSeq(next) > after_seq;
 }
 
 function gap(session_id: string, known: Known, page: AnsweredPage): string {

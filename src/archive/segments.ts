@@ -32,8 +32,11 @@ export interface ArchiveStore {
   has: (session_id: string) => Promise<boolean>;
   /** The newest manifest, or undefined when nothing was archived. Rejects with DamagedSegment. */
   last: (session_id: string) => Promise<SegmentManifest | undefined>;
-  /** The events of one segment, the unit of what is in memory at a time. Rejects with DamagedSegment. */
-  read: (manifest: SegmentManifest) => Promise<SessionEvent[]>;
+  /**
+   * The events of one segment, the unit of what is in memory at a time; with `from_seq` those from it on. Rejects
+   * with DamagedSegment.
+   */
+  read: (manifest: SegmentManifest, from_seq?: number) => Promise<SessionEvent[]>;
 }
 
 /** The archive below a folder. */
@@ -47,7 +50,7 @@ export function fileArchive(root: string): ArchiveStore {
       const number = (await segmentNumbers(root, session_id)).at(-1);
       return number === undefined ? undefined : readManifest(root, session_id, number);
     },
-    read: async (manifest) => readSegment(root, manifest),
+    read: async (manifest, from_seq) => readSegment(root, manifest, from_seq),
   };
 }
 
@@ -90,9 +93,15 @@ async function isContained(
   }
 }
 
-async function readSegment(root: string, manifest: SegmentManifest): Promise<SessionEvent[]> {
-  // No event has a line break: JSON.stringify escapes those of texts.
-  const lines = (await readWhole(root, manifest)).toString('utf8').split('\n');
+const LINE_FEED = 0x0a;
+
+async function readSegment(root: string, manifest: SegmentManifest, from_seq = 0): Promise<SessionEvent[]> {
+  const bytes = await readWhole(root, manifest);
+  // One event is one line: JSON.stringify escapes the line breaks of texts.
+  let start = 0;
+  for (let seq = manifest.from_seq; seq < Math.min(from_seq, manifest.through_seq + 1); seq += 1)
+    start = bytes.indexOf(LINE_FEED, start) + 1;
+  const lines = bytes.toString('utf8', start).split('\n');
   return lines.flatMap((line) => (line === '' ? [] : [JSON.parse(line) as SessionEvent]));
 }
 

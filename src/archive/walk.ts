@@ -16,7 +16,9 @@ export async function* walkFrom(
 ): AsyncGenerator<SegmentManifest> {
   const numbers = await segmentNumbers(root, session_id);
   const { holder, low } = await find(root, session_id, numbers, seq);
-  yield* manifestsOf(root, session_id, numbers.slice(holder ?? low), onDamaged);
+  if (holder !== undefined) yield holder.manifest;
+  const next = holder === undefined ? low : holder.index + 1;
+  yield* manifestsOf(root, session_id, numbers.slice(next), onDamaged);
 }
 
 /** Newest first, from the segment that holds the event before `before_seq`, or the last one before it. */
@@ -28,7 +30,8 @@ export async function* walkBack(
 ): AsyncGenerator<SegmentManifest> {
   const numbers = await segmentNumbers(root, session_id);
   const { holder, high } = await find(root, session_id, numbers, before_seq - 1);
-  const end = holder === undefined ? high : holder + 1;
+  if (holder !== undefined) yield holder.manifest;
+  const end = holder === undefined ? high : holder.index;
   yield* manifestsOf(root, session_id, numbers.slice(0, end).toReversed(), onDamaged);
 }
 
@@ -49,11 +52,11 @@ async function* manifestsOf(
 }
 
 /**
- * The index of the segment that holds an event. Without one, those below `low` end before the event and those
+ * The segment that holds an event. Without one, those below `low` end before the event and those
  * from `high` on begin after it; between the two are only segments whose manifests can't be read.
  */
 interface Place {
-  holder?: number;
+  holder?: Probe;
   low: number;
   high: number;
 }
@@ -70,7 +73,7 @@ async function find(root: string, session_id: string, numbers: number[], seq: nu
     const { index, manifest } = probe;
     if (manifest.through_seq < seq) low = index + 1;
     else if (manifest.from_seq > seq) high = index;
-    else return { holder: index, low, high };
+    else return { holder: probe, low, high };
   }
   return { low, high };
 }

@@ -93,8 +93,8 @@ async function* archived(
   let at = after;
   for await (const manifest of service.archive.from(session_id, after + 1)) {
     if (manifest.from_seq > at + 1) throw archiveGap(session_id, at + 1, manifest.from_seq - 1);
-    for (const event of await service.archive.read(manifest)) {
-      if (event.seq <= at || event.seq > through) continue;
+    for (const event of await service.archive.read(manifest, at + 1)) {
+      if (event.seq > through) break;
       yield event;
       at = event.seq;
     }

@@ -113,6 +113,8 @@ export interface EventPage {
  */
 export interface LogPage extends EventPage {
   base: SessionState | null;
+  /** The time of event `archived_through_seq`, which tells one history from another; null while nothing is archived. */
+  archived_at: string | null;
 }
 
 /** Arguments and result of each query, by name. `facts` answers with SessionFacts (domain/facts.ts). */

@@ -34,7 +34,7 @@ export function installHandlers(machine: SessionMachine, running: Interruptible)
   setHandler(factsQuery, () => describeSession(machine.state));
   setHandler(logQuery, (query) => machine.page(query));
   setHandler(eventsQuery, (query) => {
-    const { base: _, ...page } = machine.page(query);
+    const { base: _, archived_at: _at, ...page } = machine.page(query);
     return page;
   });
 

@@ -96,7 +96,8 @@ export class SessionMachine {
       events.push(event);
     }
     const base = after_seq < archived_through_seq ? this.base : null;
-    return { events, base, last_seq: this.state.seq, archived_through_seq };
+    const archived_at = this.base?.updated_at ?? null;
+    return { events, base, last_seq: this.state.seq, archived_through_seq, archived_at };
   }
 }
 

@@ -43,6 +43,7 @@ export class FakeWorkflow {
       base: after_seq < this.archived ? stateOf(this.events.slice(0, this.archived)) : null,
       last_seq: this.events.length,
       archived_through_seq: this.archived,
+      archived_at: this.events[this.archived - 1]?.at ?? null,
     };
   };
 

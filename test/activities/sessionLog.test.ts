@@ -119,7 +119,22 @@ describe('a session that continued as new', () => {
   test('is read from the archive, then from the workflow', async () => {
     await workflow.rollOver(20);
     await expectView(30);
+    expect(workflow.asked).toEqual([20]);
+  });
+
+  test('whose archive is on another host has its state from the workflow', async () => {
+    await workflow.rollOver(20);
+    await rm(root, { recursive: true });
+    expect((await sessions.at(SESSION_ID, 30)).state).toEqual(stateOf(workflow.events));
     expect(workflow.asked).toEqual([0]);
+  });
+
+  test('whose archive has a segment that its workflow does not know of yet is read by what the workflow says', async () => {
+    await workflow.rollOver(10);
+    await workflow.rollOver(20);
+    workflow.archived = 10; // the worker was killed between the segment and continue-as-new
+    await expectView(30);
+    expect(workflow.asked).toEqual([20, 0]);
   });
 
   test('with nothing new since is read from the archive alone', async () => {

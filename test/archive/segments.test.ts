@@ -83,6 +83,12 @@ test('text survives whatever it holds', async () => {
   expect(await archive.read(await manifest(1))).toEqual(events);
 });
 
+test('a segment is read from any of its events on', async () => {
+  await write(2, 11, 20);
+  for (const from_seq of [1, 11, 12, 20, 21, 99])
+    expect(await archive.read(await manifest(2), from_seq)).toEqual(eventsOf(Math.max(11, from_seq), 20));
+});
+
 test('only the user can read the archive', async () => {
   await write(1, 1, 10);
   expect((await stat(join(root, SESSION_ID))).mode & 0o777).toBe(0o700);
