@@ -26,16 +26,12 @@ async function write(text: string): Promise<void> {
   await writeFile(join(workspace, 'AGENTS.md'), text);
 }
 
-interface StartOptions {
-  history_events?: number;
-  steps?: number;
-  /** Gets what each load answered, wherever the session's log is by now. */
-  loads?: LoadedProject[];
-}
+/** What each load of these tests answered, wherever the session's log is by now. */
+const loads: LoadedProject[] = [];
 
 /** With the real activity, in the workspace of these tests. */
-async function start(options: StartOptions = {}): Promise<SessionHandle> {
-  const { history_events, steps = 0, loads = [] } = options;
+async function start(options: { history_events?: number; steps?: number } = {}): Promise<SessionHandle> {
+  const { history_events, steps = 0 } = options;
   return rig.start(
     {
       model: (call) => (call < steps ? calls({ tool: 't', call_id: `call${call}` }) : { text: 'hello' }),
@@ -97,8 +93,8 @@ test('an edit between two runs is recorded whole, and named', async () => {
 
 test('a session that continued as new still knows the project: it is not recorded again', async () => {
   await write('kept');
-  const loads: LoadedProject[] = [];
-  const session = await start({ history_events: 60, steps: 12, loads });
+  loads.length = 0;
+  const session = await start({ history_events: 60, steps: 12 });
   await session.untilIdle();
   expect(session.archived().length).toBeGreaterThan(0);
   await run(session, 'second');
