@@ -4,7 +4,7 @@ import { buildContext } from '../domain/context.ts';
 import { contextWindow } from '../domain/contextWindow.ts';
 import { COMPACT_AT_SHARE } from '../domain/limits.ts';
 import { type ModelReply, NO_USAGE, type Usage } from '../domain/model.ts';
-import type { ContextView } from './archivedContext.ts';
+import type { ContextView } from './log/archivedContext.ts';
 import { contextTokens } from './contextSize.ts';
 import type { CallModelInput, CallModelResult, CheckedCall, ContextFull } from './contract.ts';
 import type { ActivityDeps } from './deps.ts';

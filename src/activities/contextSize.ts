@@ -5,7 +5,7 @@
 import type { EventOf, SessionEvent } from '../domain/event.ts';
 import type { ContextMessage } from '../domain/model.ts';
 import type { SessionState } from '../domain/session.ts';
-import type { ContextView } from './archivedContext.ts';
+import type { ContextView } from './log/archivedContext.ts';
 import type { ModelRequest } from './model/request.ts';
 import { messageTokens, type Reader, requestTokens, requestTokensAtMost } from './model/tokens.ts';
 

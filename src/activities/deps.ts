@@ -3,7 +3,7 @@ import type { ArchiveStore } from '../archive/segments.ts';
 import type { HttpRules } from '../host/httpRules.ts';
 import type { BlobStore } from './journal/blobs.ts';
 import type { Journal } from './journal/operation.ts';
-import type { SessionLog } from './sessionLog.ts';
+import type { SessionLog } from './log/sessionLog.ts';
 
 /** A piece of a reply while it is being made. It travels on the bus alone. */
 export interface Delta {

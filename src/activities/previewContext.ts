@@ -9,7 +9,7 @@ import { requestFor } from './callModel.ts';
 import { readProject } from './loadProject.ts';
 import { toChatRequest } from './model/chatWire.ts';
 import { toResponsesRequest } from './model/responsesWire.ts';
-import type { ContextView } from './archivedContext.ts';
+import type { ContextView } from './log/archivedContext.ts';
 import { requestTokens } from './model/tokens.ts';
 import { contextDigest, wireMessages } from './model/wire.ts';
 

@@ -10,7 +10,7 @@ import { isShutdown, WorkerShutdown, withHeartbeat } from './heartbeat.ts';
 import { SessionJobs } from './jobs/sessionJobs.ts';
 import { Fenced } from './journal/operation.ts';
 import { RunnerLost } from './runner/wait.ts';
-import type { SessionView } from './knownSession.ts';
+import type { SessionView } from './log/knownSession.ts';
 import { temporalRun } from './temporalRun.ts';
 import { commandEnvironment } from './tools/commandEnvironment.ts';
 import { TOOLS } from './tools/registry.ts';

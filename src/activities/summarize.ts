@@ -12,7 +12,7 @@ import { SUMMARY_MAX_BYTES } from '../domain/limits.ts';
 import type { ContextMessage, ModelReply } from '../domain/model.ts';
 import type { SessionState } from '../domain/session.ts';
 import { SUMMARY_REQUEST } from '../domain/summary.ts';
-import type { ContextView } from './archivedContext.ts';
+import type { ContextView } from './log/archivedContext.ts';
 import { explain, requestFor } from './callModel.ts';
 import { tokensByEvent } from './contextSize.ts';
 import type { SummarizeInput } from './contract.ts';

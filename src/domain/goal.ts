@@ -80,8 +80,6 @@ export interface GoalState extends Goal {
   timed_from: string | null;
   /** The model call under way counts for `tokens_used`. */
   paying: string | null;
-  /** Text that entered the conversation since the goal was set, for calls whose usage nobody reports. */
-  heard_chars: number;
   /** What was new once: versions of files, plans, notes, commands; by their hash, the last GOAL_SEEN_KEPT. */
   seen: string[];
   run: GoalRun | null;

@@ -44,7 +44,6 @@ function newGoal(event: EventOf<'goal_set'>, { run }: SessionState): GoalState {
     second_ms: event.second_ms ?? 1_000,
     timed_from: run === null ? null : event.at,
     paying: null,
-    heard_chars: 0,
     seen: [],
     run: null,
   };
@@ -76,22 +75,17 @@ const FOLDS: Folds = {
         run: { ...run, plan: true, changed: true },
       };
     }),
-  user_message: (goal, { text }) => ({
-    ...heard(goal, text),
-    ...FRESH_START,
-    verdict: goal.verdict,
-  }),
+  user_message: (goal) => ({ ...goal, ...FRESH_START, verdict: goal.verdict }),
   run_started: startRun,
   model_called: (goal, { operation_id }) => ({
     ...goal,
     paying: goal.status === 'active' ? operation_id : null,
     run: goal.run && closeStep(goal.run),
   }),
-  assistant_message: (goal, event) => {
-    const next = heard(goal, event.text + event.tool_calls.map((call) => call.arguments).join(''));
-    if (goal.paying !== event.operation_id) return next;
-    return { ...next, paying: null, tokens_used: goal.tokens_used + tokensOf(event, goal.heard_chars) };
-  },
+  assistant_message: (goal, event) =>
+    goal.paying === event.operation_id
+      ? { ...goal, paying: null, tokens_used: goal.tokens_used + tokensOf(event) }
+      : goal,
   summary_created: (goal, { usage, tokens_before, text }) => {
     if (goal.status !== 'active') return goal;
     const paid =
@@ -99,7 +93,7 @@ const FOLDS: Folds = {
     return { ...goal, tokens_used: goal.tokens_used + paid };
   },
   tool_call: addCall,
-  tool_result: (goal, event, before) => judge(heard(goal, event.output), event, before),
+  tool_result: judge,
   run_finished: (goal, event, before) => closeRun(stopClock(goal, event.at), event, before),
   session_completed: rest,
   session_archived: rest,
@@ -142,7 +136,7 @@ function changeByModel(goal: GoalState, event: EventOf<'goal_changed'>, isNew: b
 function startRun(goal: GoalState, event: EventOf<'run_started'>): GoalState {
   const active = goal.status === 'active';
   const begun = {
-    ...heard(goal, event.prompt ?? ''),
+    ...goal,
     timed_from: active ? event.at : null,
     next_run_at: null,
     run: null,
@@ -210,10 +204,6 @@ function stopClock(goal: GoalState, at: string): GoalState {
   if (goal.timed_from === null) return goal;
   const seconds = goal.seconds_used + msBetween(goal.timed_from, at) / 1_000;
   return { ...goal, seconds_used: Math.round(seconds * 1_000) / 1_000, timed_from: null };
-}
-
-function heard(goal: GoalState, text: string): GoalState {
-  return { ...goal, heard_chars: goal.heard_chars + text.length };
 }
 
 function inGoalRun(goal: GoalState, change: (run: GoalRun) => GoalState): GoalState {

@@ -163,10 +163,11 @@ describe('the budget', () => {
   test('counts an estimate where the provider reports nothing', () => {
     const session = new GoalSession(script(text));
     const call = { operation_id: 'o', reasoning: null, finish_reason: 'stop' as const, context_digest: '' };
-    session.emit({ type: 'user_message', message_id: 'm', text: 'x'.repeat(4_000), delivery: 'queue' });
+    const estimated_usage = { ...NO_USAGE, input_tokens: 1_000, output_tokens: 100 };
+    session.emit(message('m'));
     session.emit({ ...started('m'), run_id: 'r' } as never, 'r');
     session.emit({ type: 'model_called', operation_id: 'o', model: 'm', through_seq: 4 });
-    session.emit({ type: 'assistant_message', ...call, text: 'y'.repeat(400), tool_calls: [], usage: null });
+    session.emit({ type: 'assistant_message', ...call, text: 'y', tool_calls: [], usage: null, estimated_usage });
     expect(session.goal.tokens_used).toBe(1_100);
   });
 });

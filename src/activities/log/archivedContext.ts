@@ -3,11 +3,11 @@
  * last summary on and no further back. What is damaged there is left out and said to be lost; what is missing is
  * an error, since it may be on another host.
  */
-import { type ArchiveStore, DamagedSegment } from '../archive/segments.ts';
-import { isVisible } from '../domain/compaction.ts';
-import type { LostEvents } from '../domain/context.ts';
-import type { SessionEvent } from '../domain/event.ts';
-import type { SessionState } from '../domain/session.ts';
+import { type ArchiveStore, DamagedSegment } from '../../archive/segments.ts';
+import { isVisible } from '../../domain/compaction.ts';
+import type { LostEvents } from '../../domain/context.ts';
+import type { SessionEvent } from '../../domain/event.ts';
+import type { SessionState } from '../../domain/session.ts';
 import type { Earlier, SessionView } from './knownSession.ts';
 
 /** What a context is built from. */

@@ -2,10 +2,10 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { SessionLog } from '../../src/activities/sessionLog.ts';
-import { type ArchiveStore, fileArchive } from '../../src/archive/segments.ts';
-import { PAGE_MAX_BYTES } from '../../src/domain/limits.ts';
-import { created, log, message, SESSION_ID, stateOf } from '../domain/support/events.ts';
+import { SessionLog } from '../../../src/activities/log/sessionLog.ts';
+import { type ArchiveStore, fileArchive } from '../../../src/archive/segments.ts';
+import { PAGE_MAX_BYTES } from '../../../src/domain/limits.ts';
+import { created, log, message, SESSION_ID, stateOf } from '../../domain/support/events.ts';
 import { expectView as expectViewOf, FakeWorkflow, messages } from './logRig.ts';
 
 let root: string;

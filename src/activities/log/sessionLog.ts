@@ -4,10 +4,10 @@
  * by query) and the part of the archive that the context begins with, so that a session costs the same however
  * long it is; the most recently used sessions stay, and a step asks for what is new alone.
  */
-import type { ArchiveStore } from '../archive/segments.ts';
-import type { SessionEvent } from '../domain/event.ts';
-import { PAGE_MAX_BYTES } from '../domain/limits.ts';
-import { upgradeState } from '../domain/upgrade.ts';
+import type { ArchiveStore } from '../../archive/segments.ts';
+import type { SessionEvent } from '../../domain/event.ts';
+import { PAGE_MAX_BYTES } from '../../domain/limits.ts';
+import { upgradeState } from '../../domain/upgrade.ts';
 import { contextOf, type ContextView, eventBefore, readEarlier } from './archivedContext.ts';
 import {
   addPage,

@@ -1,13 +1,13 @@
 /** A session's workflow and archive, as the log of a worker sees them. */
 import { expect } from 'vitest';
-import type { AnsweredPage } from '../../src/activities/knownSession.ts';
-import type { AskLog } from '../../src/activities/sessionLog.ts';
-import { SessionLog } from '../../src/activities/sessionLog.ts';
-import type { ArchiveStore } from '../../src/archive/segments.ts';
-import { isVisible } from '../../src/domain/compaction.ts';
-import type { SessionEvent } from '../../src/domain/event.ts';
-import { PAGE_MAX_BYTES } from '../../src/domain/limits.ts';
-import { created, log, message, SESSION_ID, stateOf } from '../domain/support/events.ts';
+import type { AnsweredPage } from '../../../src/activities/log/knownSession.ts';
+import type { AskLog } from '../../../src/activities/log/sessionLog.ts';
+import { SessionLog } from '../../../src/activities/log/sessionLog.ts';
+import type { ArchiveStore } from '../../../src/archive/segments.ts';
+import { isVisible } from '../../../src/domain/compaction.ts';
+import type { SessionEvent } from '../../../src/domain/event.ts';
+import { PAGE_MAX_BYTES } from '../../../src/domain/limits.ts';
+import { created, log, message, SESSION_ID, stateOf } from '../../domain/support/events.ts';
 
 /** A session with this many events; `name` tells those of one history from those of another. */
 export function messages(count: number, name = 'm'): SessionEvent[] {

@@ -1,9 +1,9 @@
 /** What a worker knows of a session, as a value: how a page of its workflow's events is added, and what it was like. */
-import type { LostEvents } from '../domain/context.ts';
-import type { SessionEvent } from '../domain/event.ts';
-import { applyEvent } from '../domain/fold.ts';
-import type { SessionState } from '../domain/session.ts';
-import { isVisible } from '../domain/compaction.ts';
+import type { LostEvents } from '../../domain/context.ts';
+import type { SessionEvent } from '../../domain/event.ts';
+import { applyEvent } from '../../domain/fold.ts';
+import type { SessionState } from '../../domain/session.ts';
+import { isVisible } from '../../domain/compaction.ts';
 
 /** What the `log` query answers (workflows/contract.ts, LogPage). */
 export interface AnsweredPage {
