@@ -1,7 +1,9 @@
-/** From the words after `holdfast goal ID` to what is to be done. */
+/** From the words after `holdfast goal ID` to what is to be done, and what is said when it was. */
 import { HoldfastError } from '../client/errors.ts';
 import { checkGoalAction } from '../client/goal.ts';
+import type { Goal } from '../domain/goal.ts';
 import type { GoalAction } from '../domain/goalActions.ts';
+import { count } from '../ui/text.ts';
 import type { Options } from './context.ts';
 import { promptOf } from './prompt.ts';
 
@@ -81,4 +83,24 @@ function usage(expected: string, found: string, example: string): HoldfastError 
     `Expected ${expected}, found ${found}.`,
     `As in \`holdfast ${example}\`.`,
   );
+}
+
+/** What was done, in a few words; `goal`: as it was before. */
+export function wordsOfGoalAction(action: GoalAction, goal: Goal | null): string {
+  switch (action.do) {
+    case 'set':
+      return 'goal set; the session works on it by itself';
+    case 'pause':
+      return 'goal paused; a run of it that is under way ends after its step';
+    case 'resume':
+      return 'goal resumed';
+    case 'clear':
+      return 'goal cleared';
+    case 'budget': {
+      const size = action.budget === null ? 'no budget' : `budget of ${count(action.budget)} tokens`;
+      return goal?.status === 'budget_limited' ? `${size}; the goal goes on` : size;
+    }
+    default:
+      return action satisfies never;
+  }
 }

@@ -167,7 +167,14 @@ describe('the budget', () => {
     session.emit(message('m'));
     session.emit({ ...started('m'), run_id: 'r' } as never, 'r');
     session.emit({ type: 'model_called', operation_id: 'o', model: 'm', through_seq: 4 });
-    session.emit({ type: 'assistant_message', ...call, text: 'y', tool_calls: [], usage: null, estimated_usage });
+    session.emit({
+      type: 'assistant_message',
+      ...call,
+      text: 'y',
+      tool_calls: [],
+      usage: null,
+      estimated_usage,
+    });
     expect(session.goal.tokens_used).toBe(1_100);
   });
 });

@@ -127,6 +127,25 @@ test('a goal that is set while no worker runs is kept, and worked on when one is
   expect((await world.facts(id)).goal).toMatchObject({ objective: 'ship it', status: 'complete' });
 });
 
+test('a conversation shows and sets the goal, and asks for a summary', async () => {
+  await using world = await World.create((request) =>
+    isGoal(request) ? goalIs('complete', 'done') : say('hello'),
+  );
+  const id = await world.start('hi');
+  await world.wait(id);
+  const input = ['/goal', '/compact', '/goal set ship  it', ''].join('\n');
+  const { code, stdout } = await world.cli(['resume', id], { input });
+  expect(code).toBe(0);
+  expect(stdout).toMatch(/no goal\n[^]*goal set; the session works on it by itself/);
+  await world.event(id, 'compaction_requested');
+  await world.wait(id);
+  expect((await world.facts(id)).goal).toMatchObject({ objective: 'ship  it', status: 'complete' });
+  expect(await world.cli(['resume', id], { input: '/goal frob\n' })).toMatchObject({
+    code: 2,
+    stderr: expect.stringContaining('Expected set, pause, resume, clear or budget, found "frob"'),
+  });
+});
+
 test('a plan of 43 steps is shown word for word, also after the worker was killed', async () => {
   const steps = Array.from({ length: 43 }, (_, index) => ({
     step: `${index}: “quotes”, \\back\\slashes, \ttabs and  blanks — no. ${index} `,

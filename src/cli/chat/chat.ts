@@ -3,6 +3,7 @@ import { EXIT, HoldfastError, type ExitCode } from '../../client/errors.ts';
 import type { KnownFacts } from '../../client/facts.ts';
 import { follow } from '../../client/follow.ts';
 import { checkMessage } from '../../client/message.ts';
+import { requestCompaction } from '../../client/send.ts';
 import { decide, interrupt, sendMessage } from '../../client/send.ts';
 import type { Service } from '../../client/service.ts';
 import { SessionView } from '../../client/sessionView.ts';
@@ -14,6 +15,7 @@ import { oneLine, printable } from '../../ui/text.ts';
 import type { Begun } from '../begin.ts';
 import type { Context } from '../context.ts';
 import { Input } from './input.ts';
+import { goalLines } from './goal.ts';
 import { readWords, HELP } from './words.ts';
 
 export interface ChatOptions {
@@ -131,12 +133,33 @@ class Chat {
       case 'unknown':
         this.#screen.print(words.message);
         return;
+      case 'goal':
+        await this.#goal(words.words);
+        return;
+      case 'compact':
+        await requestCompaction(this.#service, this.#begun(), this.#options.by);
+        return;
       case 'decide':
         await this.#decide(words.decision, words.reason);
         return;
       case 'message':
         await this.#send(words.text, words.delivery);
     }
+  }
+
+  async #goal(words: string[]): Promise<void> {
+    const { styles } = this.#screen;
+    for (const line of await goalLines(this.#service, this.#begun(), { words, styles, by: this.#options.by }))
+      this.#screen.print(line);
+  }
+
+  #begun(): string {
+    if (this.#session_id !== null) return this.#session_id;
+    throw new HoldfastError(
+      'session.none',
+      'Expected a session, found none yet.',
+      'The first message makes one.',
+    );
   }
 
   async #decide(decision: 'approve' | 'deny', reason: string): Promise<void> {

@@ -1,7 +1,9 @@
 /** What a typed text means. */
 
 export type Words =
-  | { kind: 'nothing' | 'help' | 'exit' | 'interrupt' }
+  | { kind: 'nothing' | 'help' | 'exit' | 'interrupt' | 'compact' }
+  /** As after `holdfast goal ID`. */
+  | { kind: 'goal'; words: string[] }
   | { kind: 'unknown'; message: string }
   | { kind: 'decide'; decision: 'approve' | 'deny'; reason: string }
   | { kind: 'message'; text: string; delivery: 'queue' | 'steer' };
@@ -9,6 +11,8 @@ export type Words =
 export const HELP = [
   '/steer TEXT  enters the run under way; other messages wait for its end',
   '/interrupt   ends the run (also Ctrl+C)',
+  '/goal        shows the goal; /goal set TEXT, budget N, pause, resume and clear change it',
+  '/compact     puts a summary in the place of the older conversation',
   '/exit        leaves; the session stays (also Ctrl+D)',
 ].join('\n');
 
@@ -30,6 +34,10 @@ function readCommand(command: string, rest: string): Words {
       return { kind: 'exit' };
     case 'interrupt':
       return { kind: 'interrupt' };
+    case 'goal':
+      return readGoal(rest.trim());
+    case 'compact':
+      return { kind: 'compact' };
     case 'steer':
       return rest === ''
         ? { kind: 'unknown', message: 'Expected text after /steer.' }
@@ -37,6 +45,13 @@ function readCommand(command: string, rest: string): Words {
     default:
       return { kind: 'unknown', message: `There is no /${command}.\n${HELP}` };
   }
+}
+
+function readGoal(text: string): Words {
+  const [, action = '', rest = ''] = /^(\S*)\s*([\s\S]*)$/.exec(text) ?? [];
+  // The command would read it from stdin, where the conversation is typed.
+  if (rest === '-') return { kind: 'unknown', message: 'Expected the goal itself after /goal set.' };
+  return { kind: 'goal', words: [action, rest].filter((word) => word !== '') };
 }
 
 function readDecision(text: string): Words {
