@@ -35,7 +35,8 @@ export function goalSummary(goal: Goal, now: number): string {
   const parts = [
     goal.status.replace('_', ' '),
     `${count(goal.tokens_used)}${budget} tokens`,
-    duration(goal.seconds_used * 1_000),
+    // Whole seconds, so none that says `0.0s`.
+    goal.seconds_used < 60 ? `${goal.seconds_used}s` : duration(goal.seconds_used * 1_000),
   ];
   const wait = goal.next_run_at === null ? 0 : Date.parse(goal.next_run_at) - now;
   return [...parts, ...(wait > 0 ? [`next run in ${duration(wait)}`] : [])].join(', ');

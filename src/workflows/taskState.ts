@@ -53,5 +53,6 @@ export async function rest(machine: SessionMachine, until: string | undefined): 
   };
   if (until === undefined) return condition(isOver);
   const ms = Math.max(1, msBetween(machine.now(), until));
-  if (!(await condition(isOver, ms))) machine.reach(until);
+  // The Web UI names the timer so.
+  if (!(await condition(isOver, ms, { summary: 'until the next run of the goal' }))) machine.reach(until);
 }

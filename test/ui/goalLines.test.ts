@@ -47,6 +47,7 @@ test('a goal that rests no longer, or has no budget, says nothing of these', () 
     next_run_at: '2026-03-01T11:00:00.000Z',
   };
   expect(goalText({ goal: late, plan: null }, plain, NOW)[0]).toBe('usage limited, 1,234 tokens, 3m 05s');
+  expect(goalText({ goal: { ...late, seconds_used: 7 }, plan: null }, plain, NOW)[0]).toMatch(/, 7s$/);
 });
 
 test('`show` has a line for each step, and nothing for facts of before there were goals', () => {
