@@ -17,7 +17,7 @@ import {
 import { EXIT, HoldfastError } from './errors.ts';
 import { GRPC, grpcCode, grpcDetails, isAlreadyStarted } from './grpc.ts';
 import { newMessageId, newSessionId, sessionIdForMessage } from './ids.ts';
-import { checkMessage } from './message.ts';
+import { checkMessage, checkMessageId } from './message.ts';
 import { sendMessage } from './send.ts';
 import type { Service } from './service.ts';
 
@@ -47,6 +47,7 @@ const KEYWORD_MAX_CHARS = 255;
 export async function createSession(service: Service, session: NewSession): Promise<Sent> {
   checkMessage(session.text);
   const message_id = session.message_id ?? newMessageId();
+  checkMessageId(message_id);
   if (session.message_id === undefined) {
     const session_id = newSessionId();
     await start(service, session, { session_id, message_id });

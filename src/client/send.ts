@@ -6,7 +6,7 @@ import type { DecideSignal, GoalSignal, ResolveSignal, SessionSignals } from '..
 import { HoldfastError, sessionNotFound } from './errors.ts';
 import { isNotFound } from './grpc.ts';
 import { newMessageId } from './ids.ts';
-import { checkMessage } from './message.ts';
+import { checkMessage, checkMessageId } from './message.ts';
 import { reopenArchived } from './reopen.ts';
 import type { Service } from './service.ts';
 
@@ -22,6 +22,7 @@ export interface Message {
 export async function sendMessage(service: Service, session_id: string, message: Message): Promise<string> {
   checkMessage(message.text);
   const { text, message_id = newMessageId(), delivery = 'queue' } = message;
+  checkMessageId(message_id);
   await signalOrReopen(service, session_id, 'message', [{ message_id, text, delivery }]);
   return message_id;
 }

@@ -4,7 +4,13 @@ import type { EventOf, EventType, SessionEvent } from './event.ts';
 import type { RunError } from './failure.ts';
 import { NO_TASK } from './goal.ts';
 import { foldTask } from './goalFold.ts';
-import { CALL_IDS_KEPT, FILE_VERSIONS_KEPT, MESSAGE_IDS_KEPT, RUNS_KEPT } from './limits.ts';
+import {
+  CALL_IDS_KEPT,
+  FILE_VERSIONS_KEPT,
+  FILE_VERSIONS_PATHS_MAX_CHARS,
+  MESSAGE_IDS_KEPT,
+  RUNS_KEPT,
+} from './limits.ts';
 import { addUsage, NO_USAGE, type Usage } from './model.ts';
 import { projectAfter } from './projectChanges.ts';
 import { recover } from './recoveryFold.ts';
@@ -203,5 +209,8 @@ function totalOf({ input_tokens, output_tokens }: Usage): number {
 function remember(versions: FileVersion[], seen: FileVersion[]): FileVersion[] {
   if (seen.length === 0) return versions;
   const paths = new Set(seen.map((version) => version.path));
-  return kept([...versions.filter((version) => !paths.has(version.path)), ...seen], FILE_VERSIONS_KEPT);
+  const all = [...versions.filter((version) => !paths.has(version.path)), ...seen];
+  let chars = 0;
+  const tooOld = all.findLastIndex(({ path }) => (chars += path.length) > FILE_VERSIONS_PATHS_MAX_CHARS);
+  return kept(all.slice(tooOld + 1), FILE_VERSIONS_KEPT);
 }

@@ -35,6 +35,8 @@ export const TITLE_MAX_CHARS = 80;
 
 /** Events of one page of a query: far below Temporal's 2 MiB for a query result. */
 export const PAGE_MAX_BYTES = 1 * MIB;
+/** Events that continue-as-new carries beside the state: together below Temporal's 2 MiB for an input. */
+export const CARRIED_EVENTS_MAX_BYTES = 256 * KIB;
 /** Continue-as-new at this many history events, … */
 export const ROLL_OVER_HISTORY_EVENTS = 2_000;
 /** … or at this much history, … */
@@ -45,12 +47,16 @@ export const ROLL_OVER_SIGNALS = 8_000;
 /** After this long without a worker of the workspace's host the session says `host_unreachable`. */
 export const HOST_PATIENCE_MS = 60_000;
 
+/** A message's id; newMessageId (client/ids.ts) makes shorter ones. */
+export const MESSAGE_ID_MAX_CHARS = 200;
 /** Message ids remembered for deduplication; a repeat later than this many messages is a new message. */
 export const MESSAGE_IDS_KEPT = 2_000;
 /** Call ids remembered so that a repeated id of a model gets one of ours. */
 export const CALL_IDS_KEPT = 2_000;
 /** Files whose last seen version is remembered. */
 export const FILE_VERSIONS_KEPT = 1_000;
+/** All their paths together; the versions seen longest ago leave first. */
+export const FILE_VERSIONS_PATHS_MAX_CHARS = 128 * KIB;
 /** Runs that the session itself lists; older ones are in the events. */
 export const RUNS_KEPT = 50;
 /** Uncertain operations that the session lists; the oldest leave first. */

@@ -12,6 +12,7 @@ import {
   ROLL_OVER_HISTORY_EVENTS,
   ROLL_OVER_SIGNALS,
 } from '../domain/limits.ts';
+import { jsonBytesAtMost } from '../domain/jsonBytes.ts';
 import type { SessionState } from '../domain/session.ts';
 import { upgradeState } from '../domain/upgrade.ts';
 import type { Pressure } from '../domain/step.ts';
@@ -90,8 +91,7 @@ export class SessionMachine {
     const events: SessionEvent[] = [];
     let size = 0;
     for (const event of this.events.slice(Math.max(0, after_seq - archived_through_seq))) {
-      // Three bytes for a UTF-16 unit is the most that UTF-8 takes.
-      size += JSON.stringify(event).length * 3;
+      size += jsonBytesAtMost(event);
       if (events.length > 0 && size > limit) break;
       events.push(event);
     }

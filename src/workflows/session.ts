@@ -1,5 +1,15 @@
 /** The session workflow: decide (domain/step.ts), perform, until it is archived or continues as new. */
-import { CancellationScope, continueAsNew, createEventGroup, setCurrentDetails } from '@temporalio/workflow';
+import {
+  CancellationScope,
+  continueAsNew,
+  createEventGroup,
+  patched,
+  setCurrentDetails,
+} from '@temporalio/workflow';
+import type { SessionEvent } from '../domain/event.ts';
+import { CARRIED_EVENTS_MAX_BYTES } from '../domain/limits.ts';
+import type { SessionState } from '../domain/session.ts';
+import { jsonBytesAtMost } from '../domain/jsonBytes.ts';
 import { nextStep } from '../domain/step.ts';
 import { tellStory } from '../domain/story.ts';
 import type { SessionInput } from './contract.ts';
@@ -66,15 +76,33 @@ async function archive(machine: SessionMachine): Promise<boolean> {
   return machine.state.seq === seq;
 }
 
-/** Events that came while the segment was archived go along; the state is carried as it was before them. */
+/** Until this version all that came meanwhile went along, and too much of it stopped the session for good. */
+const ARCHIVE_AGAIN = 'archive_again';
+
+/**
+ * Events that came while the segment was archived go along; the state is carried as it was before them. Where the
+ * archive could not be written for long they may be more than Temporal takes, so they are archived as well.
+ */
 async function rollOver(machine: SessionMachine): Promise<void> {
-  const { state } = machine;
-  const known = machine.events.length;
-  await archive(machine);
+  for (;;) {
+    const { state, events } = machine;
+    const known = events.length;
+    await archive(machine);
+    const rest = machine.events.slice(known);
+    if (jsonBytesAtMost(rest) <= CARRIED_EVENTS_MAX_BYTES || !patched(ARCHIVE_AGAIN))
+      return continueWith(machine, state, rest);
+  }
+}
+
+async function continueWith(
+  machine: SessionMachine,
+  state: SessionState,
+  events: SessionEvent[],
+): Promise<void> {
   await continueAsNew<typeof session>({
     kind: 'continued',
     state,
-    events: machine.events.slice(known),
+    events,
     segment: machine.segment + 1,
     roll_over: machine.roll_over,
     host_patience_ms: machine.host_patience_ms,

@@ -3,7 +3,7 @@ import { createSession, type NewSession } from '../../src/client/create.ts';
 import { readEvents } from '../../src/client/events.ts';
 import { facts } from '../../src/client/facts.ts';
 import { follow, type ConnectionChange } from '../../src/client/follow.ts';
-import { sessionIdForMessage } from '../../src/client/ids.ts';
+import { newSessionId, sessionIdForMessage } from '../../src/client/ids.ts';
 import { listSessions } from '../../src/client/list.ts';
 import { resolveId } from '../../src/client/resolve.ts';
 import { followRun } from '../../src/client/run.ts';
@@ -100,6 +100,14 @@ test('a run is followed through the deaths of worker and server', async () => {
   expect(seen).toEqual(seen.map((_, index) => index + 1));
   expect(changes).toContainEqual({ part: 'worker', reachable: false });
 }, 60_000);
+
+test.each(['', 'x'.repeat(201)])('a message id of %j is refused', async (message_id) => {
+  const refusal = { code: 'message.id', message: expect.stringContaining(`found ${message_id.length}.`) };
+  await expect(createSession(service, { ...session, message_id })).rejects.toMatchObject(refusal);
+  await expect(sendMessage(service, newSessionId(), { text: 'x', message_id })).rejects.toMatchObject(
+    refusal,
+  );
+});
 
 test('an id may be shortened while it is unique; a whole id is found at once', async () => {
   const byLetter = new Map<string, string>();

@@ -3,8 +3,10 @@ import type { EventBody } from '../../src/domain/event.ts';
 import { applyEvent } from '../../src/domain/fold.ts';
 import {
   CALL_IDS_KEPT,
+  CARRIED_EVENTS_MAX_BYTES,
   EVIDENCE_MAX_BYTES,
   FILE_VERSIONS_KEPT,
+  FILE_VERSIONS_PATHS_MAX_CHARS,
   GOAL_OBJECTIVE_MAX_CHARS,
   GOAL_SEEN_KEPT,
   PLAN_MAX_BYTES,
@@ -318,6 +320,15 @@ describe('what is kept is bounded, and the oldest leaves first', () => {
     expect(file_versions[0]?.path).toBe('f2');
   });
 
+  test('file versions of long paths', () => {
+    const long = FILE_VERSIONS_PATHS_MAX_CHARS / 4;
+    const seen = many(6, (index) =>
+      result('c0', '', { versions: [{ path: String(index).padEnd(long, 'x'), version: null }] }),
+    );
+    const { file_versions } = after(...CALLING, ...seen);
+    expect(file_versions.map(({ path }) => path[0])).toEqual(['2', '3', '4', '5']);
+  });
+
   test('uncertain operations', () => {
     const lost = many(UNCERTAIN_KEPT + 2, (index) => [
       accepted(`u${index}`),
@@ -348,6 +359,7 @@ describe('what is kept is bounded, and the oldest leaves first', () => {
     const steps = [{ step: 'x'.repeat(PLAN_MAX_BYTES), status: 'pending' as const }];
     const task = after(goal, { type: 'plan_changed', steps });
     const carried = { ...state, queue: [], run: null, goal: { ...task.goal, seen }, plan: task.plan };
-    expect(Buffer.byteLength(JSON.stringify(carried))).toBeLessThan(PAYLOAD_MAX_BYTES);
+    const bytes = Buffer.byteLength(JSON.stringify(carried));
+    expect(bytes + CARRIED_EVENTS_MAX_BYTES).toBeLessThan(PAYLOAD_MAX_BYTES);
   });
 });

@@ -45,6 +45,8 @@ interface SessionScript {
   reconcile?: HostActivities['reconcileTool'];
   attach?: HostActivities['attachTool'];
   loadProject?: HostActivities['loadProject'];
+  /** Called before a segment counts as archived. */
+  archive?: HostActivities['archiveSegment'];
 }
 
 export interface SessionRig extends AsyncDisposable {
@@ -200,6 +202,7 @@ async function createWorkers(
     attachTool: async (input) =>
       (await scriptOf(input.session_id).attach?.(input)) ?? { status: 'success', output: 'attached' },
     archiveSegment: async (input) => {
+      await scriptOf(input.session_id).archive?.(input);
       archived.push(input);
     },
     previewContext: async () => ({ messages: [], tools: [], digest: '', tokens_estimate: 0 }),
