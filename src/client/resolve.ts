@@ -14,7 +14,7 @@ const MATCHES_SHOWN = 10;
 export async function resolveId(service: Service, text: string): Promise<string> {
   const wanted = text.trim();
   if (isSessionId(wanted)) {
-    if (await exists(service, wanted)) return wanted;
+    if (await isKnown(service, wanted)) return wanted;
     throw sessionNotFound(text);
   }
   if (!/^[a-z0-9]{1,11}$/.test(wanted)) throw sessionNotFound(text);
@@ -29,7 +29,8 @@ export async function resolveId(service: Service, text: string): Promise<string>
   return only.session_id;
 }
 
-async function exists(service: Service, session_id: string): Promise<boolean> {
+/** Whether Temporal, or else the archive of this home, knows the session. */
+export async function isKnown(service: Service, session_id: string): Promise<boolean> {
   try {
     await service.call(async (client) => client.workflow.getHandle(workflowId(session_id)).describe());
     return true;

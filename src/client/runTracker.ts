@@ -1,6 +1,7 @@
 /** Reads one message's run out of a session's events: where it begins, what it answers, how it ends. */
 import type { SessionEvent } from '../domain/event.ts';
 import { outcomeOfRun, type RunOutcome } from './outcome.ts';
+import { PendingCalls } from './pendingCalls.ts';
 
 /** Where the message is. */
 export type Stage = 'unseen' | 'queued' | 'running' | 'ended';
@@ -8,8 +9,7 @@ export type Stage = 'unseen' | 'queued' | 'running' | 'ended';
 export class RunTracker {
   readonly #message_id: string;
   /** Calls of the run that wait for a person. */
-  readonly pending = new Map<string, Extract<SessionEvent, { type: 'tool_call' }>>();
-  readonly #calls = new Map<string, Extract<SessionEvent, { type: 'tool_call' }>>();
+  readonly pending = new PendingCalls();
   stage: Stage = 'unseen';
   run_id: string | null = null;
   /** The last reply of the run that asked for no tool. */
@@ -53,21 +53,7 @@ export class RunTracker {
     if (event.type === 'run_finished') {
       this.stage = 'ended';
       this.outcome = outcomeOfRun(event, this.#interrupted);
-      this.pending.clear();
     }
-    this.#takeCall(event);
-  }
-
-  #takeCall(event: SessionEvent): void {
-    if (event.type === 'tool_call') this.#calls.set(event.call_id, event);
-    if (event.type === 'approval_requested') {
-      const call = this.#calls.get(event.call_id);
-      if (call !== undefined) this.pending.set(event.call_id, call);
-    }
-    if (event.type === 'approval_decided') this.pending.delete(event.call_id);
-    if (event.type === 'tool_result') {
-      this.pending.delete(event.call_id);
-      this.#calls.delete(event.call_id);
-    }
+    this.pending.take(event);
   }
 }

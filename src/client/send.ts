@@ -8,6 +8,7 @@ import { isNotFound } from './grpc.ts';
 import { newMessageId } from './ids.ts';
 import { checkMessage, checkMessageId } from './message.ts';
 import { reopenArchived } from './reopen.ts';
+import { isKnown } from './resolve.ts';
 import type { Service } from './service.ts';
 
 export interface Message {
@@ -136,15 +137,5 @@ async function signalSession<Name extends keyof SessionSignals>(
       `Expected an open session, found ${session_id} archived.`,
       `Open it again with \`holdfast resume ${session_id}\`.`,
     );
-  }
-}
-
-async function isKnown(service: Service, session_id: string): Promise<boolean> {
-  try {
-    await service.call(async (client) => client.workflow.getHandle(workflowId(session_id)).describe());
-    return true;
-  } catch (error) {
-    if (!isNotFound(error)) throw error;
-    return service.archive.has(session_id);
   }
 }

@@ -6,9 +6,12 @@ import type { SeenRequest } from '../../src/demo/scriptedRequest.ts';
 import { scriptByText } from '../../src/demo/scriptedSteps.ts';
 import { callTool, callTools, say } from '../../src/demo/scriptedTurns.ts';
 import { NO_USAGE } from '../../src/domain/model.ts';
+import { sharedWorlds } from '../support/sharedWorlds.ts';
 import { all, checkLog, until, World } from '../support/world.ts';
 import { plant, runnerOf } from './support/planted.ts';
 import { asksForSummary, problemsOf, sizeOf, smallModel } from '../../src/demo/smallModel.ts';
+
+const createWorld = sharedWorlds();
 
 /** Many steps, and some of them after a kill. */
 vi.setConfig({ testTimeout: 120_000 });
@@ -33,7 +36,7 @@ function requestsOf(world: World, kind: 'summary' | 'step'): SeenRequest[] {
 test('a run that outgrows the window goes on behind summaries: no step is repeated, nothing that was said is lost', async () => {
   const work = worker(14);
   const began = Promise.withResolvers<void>();
-  await using world = await World.create(
+  await using world = await createWorld(
     smallModel(WINDOW, (request) => {
       began.resolve();
       return request.lastUserText === 'a very old message' ? say('read it') : work(request);
@@ -63,7 +66,7 @@ test.for([true, false])(
   'at four fifths of the window a summary is made before the call (the provider counts tokens: %s)',
   async (counts) => {
     const window = 20_000;
-    await using world = await World.create(async (request, index) => {
+    await using world = await createWorld(async (request, index) => {
       const input_tokens = await tokensOf(request);
       const usage = counts ? { ...NO_USAGE, input_tokens, output_tokens: 20 } : null;
       if (asksForSummary(request)) return say('SUMMARY', { usage });
@@ -131,7 +134,7 @@ test.for(['before', 'after'] as const)(
 );
 
 test('`compact` twice in a row: the second finds little or nothing to do, and the session goes on as before', async () => {
-  await using world = await World.create(
+  await using world = await createWorld(
     smallModel(
       WINDOW,
       scriptByText([
@@ -164,7 +167,7 @@ test('`compact` twice in a row: the second finds little or nothing to do, and th
 });
 
 test('a summary is made while the last item is a call without a result: the call is carried and settled later', async () => {
-  await using world = await World.create(
+  await using world = await createWorld(
     smallModel(
       WINDOW,
       scriptByText([
@@ -196,7 +199,7 @@ test('a summary is made while the last item is a call without a result: the call
 
 test('a history larger than the window of the model just chosen is summarised in parts, and the session goes on', async () => {
   const work = worker(18);
-  await using world = await World.create(
+  await using world = await createWorld(
     smallModel(
       ({ model }) => (model === 'small' ? WINDOW : 10 * WINDOW),
       (request) => (request.model === 'small' ? say(`small: ${request.lastUserText}`) : work(request)),
@@ -220,7 +223,7 @@ test('a single step that is larger than the window is summarised with its texts 
     tool: 'bash',
     args: { command: "head -c 7000 /dev/zero | tr '\\0' 'y'" },
   }));
-  await using world = await World.create(
+  await using world = await createWorld(
     smallModel(WINDOW, scriptByText([{ when: 'go', steps: [callTools(big), say('done')] }], [say('done')])),
   );
   const id = await world.start('go');

@@ -4,7 +4,10 @@ import { expect, test } from 'vitest';
 import { callTool, say, type ScriptedTurn } from '../../src/demo/scriptedTurns.ts';
 import type { SeenRequest } from '../../src/demo/scriptedRequest.ts';
 import type { SessionFacts } from '../../src/domain/facts.ts';
-import { all, checkLog, World } from '../support/world.ts';
+import { sharedWorlds } from '../support/sharedWorlds.ts';
+import { all, checkLog } from '../support/world.ts';
+
+const createWorld = sharedWorlds();
 
 const usage = { input_tokens: 600, cached_input_tokens: 0, output_tokens: 0, reasoning_tokens: 0 };
 
@@ -15,7 +18,7 @@ const write = (path: string): ScriptedTurn =>
   callTool('write_file', { path, content: `${path}\n` }, { usage });
 
 test('a goal that is set goes on by itself, run after run, until it is complete', async () => {
-  await using world = await World.create((request) => {
+  await using world = await createWorld((request) => {
     if (!isGoal(request)) return say('hello');
     const runs = request.messages.filter(({ text }) => text.startsWith('Goal: ')).length;
     if (runs === 3) return goalIs('complete', 'a and b are there');
@@ -50,7 +53,7 @@ test('a goal that is set goes on by itself, run after run, until it is complete'
 });
 
 test('at its budget a goal stops within one call; a budget that is too small is refused, a larger one lets it go on', async () => {
-  await using world = await World.create((request) => {
+  await using world = await createWorld((request) => {
     if (!isGoal(request)) return say('hello', { usage: null });
     const files = request.messages.flatMap(({ calls }) => calls).length;
     return files < 4 ? write(`${files}.txt`) : goalIs('complete', 'four files');
@@ -79,7 +82,7 @@ test('at its budget a goal stops within one call; a budget that is too small is 
 
 test('a goal that waits is paused, resumed and blocked; `wait` goes on only while it is active', async () => {
   let resumed = false;
-  await using world = await World.create((request) => {
+  await using world = await createWorld((request) => {
     if (!isGoal(request)) return say('hello');
     return resumed ? goalIs('blocked', 'I need the key of the server') : goalIs('active', 'CI runs', 900);
   });
@@ -112,7 +115,7 @@ test('a goal that waits is paused, resumed and blocked; `wait` goes on only whil
 });
 
 test('a goal that is set while no worker runs is kept, and worked on when one is there', async () => {
-  await using world = await World.create((request) =>
+  await using world = await createWorld((request) =>
     isGoal(request) ? goalIs('complete', 'done') : say('hello'),
   );
   const id = await world.start('hi');
@@ -128,7 +131,7 @@ test('a goal that is set while no worker runs is kept, and worked on when one is
 });
 
 test('a conversation shows and sets the goal, and asks for a summary', async () => {
-  await using world = await World.create((request) =>
+  await using world = await createWorld((request) =>
     isGoal(request) ? goalIs('complete', 'done') : say('hello'),
   );
   const id = await world.start('hi');
@@ -151,7 +154,7 @@ test('a plan of 43 steps is shown word for word, also after the worker was kille
     step: `${index}: “quotes”, \\back\\slashes, \ttabs and  blanks — no. ${index} `,
     status: index < 20 ? 'completed' : 'pending',
   }));
-  await using world = await World.create(({ step }) =>
+  await using world = await createWorld(({ step }) =>
     step === 0 ? callTool('update_plan', { steps }) : say('planned'),
   );
   const id = await world.start('plan it');
@@ -175,7 +178,7 @@ test.each([
   ['more words than are meant', ['pause', 'now'], /Expected nothing more, found "now"/],
   ['a budget with pause', ['pause', '--budget', '5'], /Expected --budget with `set` alone/],
 ])('%s is refused before anything is started', async (_, args, words) => {
-  await using world = await World.create(() => say('hello'));
+  await using world = await createWorld(() => say('hello'));
   expect(await world.cli(['goal', 'k3v9x2m7q4ta', ...args])).toMatchObject({
     code: 2,
     stdout: '',

@@ -3,12 +3,15 @@ import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { scriptByStep } from '../../src/demo/scriptedSteps.ts';
 import { callTool, callTools, say } from '../../src/demo/scriptedTurns.ts';
-import { all, checkLog, until, World } from '../support/world.ts';
+import { sharedWorlds } from '../support/sharedWorlds.ts';
+import { all, checkLog, until } from '../support/world.ts';
+
+const createWorld = sharedWorlds();
 
 const LONG = 'echo start >> log; sleep 3; echo done >> log; cat log';
 
 test('a worker killed during a command: the command goes on, its real result arrives, nothing is run twice', async () => {
-  await using world = await World.create(scriptByStep([callTool('bash', { command: LONG }), say('seen')]));
+  await using world = await createWorld(scriptByStep([callTool('bash', { command: LONG }), say('seen')]));
   const id = await world.start('go');
   await until(async () => contentOf(join(world.workspace, 'log')));
   await world.kill('worker');
@@ -23,7 +26,7 @@ test('a worker killed during a command: the command goes on, its real result arr
 });
 
 test('a command that ended while no worker lived brings its real result when one comes back', async () => {
-  await using world = await World.create(
+  await using world = await createWorld(
     scriptByStep([
       callTool('bash', { command: 'echo start >> log; sleep 1; echo done >> log; exit 3' }),
       say('seen'),
@@ -42,7 +45,7 @@ test('a command that ended while no worker lived brings its real result when one
 
 test('a worker killed in a model call: the call is made again under the same key and the run goes on', async () => {
   const arrived = Promise.withResolvers<void>();
-  await using world = await World.create(({ index }) => {
+  await using world = await createWorld(({ index }) => {
     arrived.resolve();
     return say('hello', index === 0 ? { first_byte_ms: 60_000 } : {});
   });
@@ -56,7 +59,7 @@ test('a worker killed in a model call: the call is made again under the same key
 });
 
 test('server and worker killed together: the log is complete to the last event and the run goes on by itself', async () => {
-  await using world = await World.create(
+  await using world = await createWorld(
     scriptByStep([
       callTools([
         { tool: 'bash', args: { command: LONG } },
@@ -78,7 +81,7 @@ test('server and worker killed together: the log is complete to the last event a
 });
 
 test('everything killed, the supervisor too: the next command brings it all back', async () => {
-  await using world = await World.create(scriptByStep([callTool('bash', { command: LONG }), say('seen')]));
+  await using world = await createWorld(scriptByStep([callTool('bash', { command: LONG }), say('seen')]));
   const id = await world.start('go');
   await until(async () => contentOf(join(world.workspace, 'log')));
   for (const part of ['supervisor', 'server', 'worker'] as const) await world.kill(part);
@@ -91,7 +94,7 @@ test('everything killed, the supervisor too: the next command brings it all back
 });
 
 test('of parallel calls the finished one keeps its result and each of the others is settled by itself', async () => {
-  await using world = await World.create(
+  await using world = await createWorld(
     scriptByStep([
       callTools([
         { tool: 'read_file', args: { path: 'a' } },
@@ -114,7 +117,7 @@ test('of parallel calls the finished one keeps its result and each of the others
 });
 
 test('a worker that is told to stop hands its running command over without waiting for it', async () => {
-  await using world = await World.create(
+  await using world = await createWorld(
     scriptByStep([
       callTool('bash', { command: 'echo start >> log; sleep 9; echo done >> log' }),
       say('seen'),

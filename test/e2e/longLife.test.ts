@@ -10,9 +10,12 @@ import { sizeOf } from '../../src/demo/smallModel.ts';
 import type { SessionSettings } from '../../src/domain/event.ts';
 import { hostId } from '../../src/host/home.ts';
 import { writeLongSession } from '../../bench/longSession.ts';
+import { sharedWorlds } from '../support/sharedWorlds.ts';
 import { all, checkLog, World } from '../support/world.ts';
 import { startSession } from './support/rollingSession.ts';
 import { forgetRuns } from './support/temporalRuns.ts';
+
+const createWorld = sharedWorlds();
 
 /** Of the first turn; each is a few of Temporal's events. */
 const STEPS = 14;
@@ -20,7 +23,7 @@ const ROLL_OVER_EVENTS = 30;
 
 /** A session that has continued as new at least four times, and a connection to look below it. */
 async function longSession(): Promise<{ world: World; service: Service; id: string } & AsyncDisposable> {
-  const world = await World.create(({ step, messages }) => {
+  const world = await createWorld(({ step, messages }) => {
     const turns = messages.filter(({ role }) => role === 'user').length;
     return turns === 1 && step < STEPS
       ? callTool('read_file', { path: 'a.txt', offset: step })
@@ -129,7 +132,7 @@ test('a damaged segment is named by `events`, which reads on behind it; `show` a
 }, 120_000);
 
 test('a session of 50 MB with a patch of 5,000 lines goes on with its summary and last steps, and all of it can be read', async () => {
-  await using world = await World.create(() => say('here I am'));
+  await using world = await createWorld(() => say('here I am'));
   await world.up();
   const session_id = newSessionId();
   const settings: SessionSettings = {

@@ -5,10 +5,13 @@ import { connect, createSession, waitIdle } from '../../src/client/index.ts';
 import { scriptByStep } from '../../src/demo/scriptedSteps.ts';
 import { callTool, say } from '../../src/demo/scriptedTurns.ts';
 import { hostId } from '../../src/host/home.ts';
-import { all, checkLog, until, World } from '../support/world.ts';
+import { sharedWorlds } from '../support/sharedWorlds.ts';
+import { all, checkLog, until } from '../support/world.ts';
+
+const createWorld = sharedWorlds();
 
 test('three messages that are sent during a run are answered one after the other, in order', async () => {
-  await using world = await World.create(({ lastUserText, step }) =>
+  await using world = await createWorld(({ lastUserText, step }) =>
     lastUserText === 'first' && step === 0
       ? callTool('bash', { command: 'touch begun; while [ ! -e go ]; do sleep 0.05; done' })
       : say(`answer to ${lastUserText}`),
@@ -32,7 +35,7 @@ test('three messages that are sent during a run are answered one after the other
 });
 
 test('a steering message is in the very next model call, after the results of the calls that were under way', async () => {
-  await using world = await World.create(({ messages }) =>
+  await using world = await createWorld(({ messages }) =>
     messages.some((message) => message.role === 'tool')
       ? say('done')
       : callTool('bash', { command: 'touch begun; while [ ! -e go ]; do sleep 0.05; done' }),
@@ -56,7 +59,7 @@ test('a steering message is in the very next model call, after the results of th
 
 test('a run that continues as new several times loses nothing, and its events read as one sequence', async () => {
   const steps = 30;
-  await using world = await World.create(({ step }) =>
+  await using world = await createWorld(({ step }) =>
     step < steps ? callTool('bash', { command: `echo ${step} >> log` }) : say('done'),
   );
   await world.up();
@@ -87,7 +90,7 @@ test('a run that continues as new several times loses nothing, and its events re
 });
 
 test('the server killed alone: a message that is sent right after is accepted when it is back, once', async () => {
-  await using world = await World.create(
+  await using world = await createWorld(
     scriptByStep([
       callTool('bash', { command: 'echo start >> log; sleep 2; echo done >> log' }),
       say('seen'),

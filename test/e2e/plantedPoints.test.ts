@@ -5,11 +5,11 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
-import { connect, createSession } from '../../src/client/index.ts';
+import { connect } from '../../src/client/index.ts';
 import { scriptByStep, type ScriptedStep } from '../../src/demo/scriptedSteps.ts';
 import { callTool, say } from '../../src/demo/scriptedTurns.ts';
-import { hostId } from '../../src/host/home.ts';
 import type { FaultPoint } from '../../src/host/faults.ts';
+import { startSession } from './support/rollingSession.ts';
 import { all, checkLog, World } from '../support/world.ts';
 import { plant, readIfThere, storyOf, withoutNumbers } from './support/planted.ts';
 
@@ -133,19 +133,7 @@ test('killed at after_archive, in the middle of continue-as-new: nothing is lost
   await plant(world, 'after_archive');
   await world.up();
   const service = await connect(world.home, world.env);
-  const { session_id } = await createSession(service, {
-    user_id: 'test',
-    workspace: { host: await hostId(world.home), path: world.workspace },
-    settings: {
-      model: 'scripted',
-      api: 'chat',
-      base_url: world.model.url,
-      approval: 'auto',
-      on_interrupt: 'continue',
-    },
-    text: 'go',
-    roll_over: { history_events: 40 },
-  });
+  const session_id = await startSession(world, { history_events: 40 });
   expect((await world.wait(session_id)).code).toBe(0);
   expect(await readIfThere(world.beside('faults/after_archive'))).toBeUndefined();
   const events = await world.events(session_id);

@@ -4,12 +4,15 @@ import { expect, test } from 'vitest';
 import { scriptByStep } from '../../src/demo/scriptedSteps.ts';
 import { callTool, callTools, say } from '../../src/demo/scriptedTurns.ts';
 import { identifyProcess } from '../../src/host/process.ts';
-import { all, checkLog, until, World } from '../support/world.ts';
+import { sharedWorlds } from '../support/sharedWorlds.ts';
+import { all, checkLog, until } from '../support/world.ts';
+
+const createWorld = sharedWorlds();
 
 test.for(['chat', 'responses'] as const)(
   'a task is worked on with tools to its end over the protocol %s',
   async (api) => {
-    await using world = await World.create(
+    await using world = await createWorld(
       scriptByStep([
         callTools([
           { tool: 'read_file', args: { path: 'a.txt' } },
@@ -33,7 +36,7 @@ test.for(['chat', 'responses'] as const)(
 );
 
 test('a message sent while no worker runs is worked on when one starts, once', async () => {
-  await using world = await World.create(() => say('hello'));
+  await using world = await createWorld(() => say('hello'));
   await world.up();
   const id = await world.start('first');
   await world.wait(id);
@@ -49,7 +52,7 @@ test('a message sent while no worker runs is worked on when one starts, once', a
 });
 
 test('the same message id twice is one message', async () => {
-  await using world = await World.create(() => say('hello'));
+  await using world = await createWorld(() => say('hello'));
   const id = await world.start('first');
   await world.cli(['send', id, 'again', '--message-id', 'm2']);
   await world.wait(id);
@@ -63,7 +66,7 @@ test('the same message id twice is one message', async () => {
 const COMMAND_MS = 1_500;
 
 test('an interrupt ends `sleep 600` and its children within three seconds, and says what was done until then', async () => {
-  await using world = await World.create(
+  await using world = await createWorld(
     scriptByStep([
       callTool('bash', { command: 'echo before; (sleep 600 & echo $! >> pids; wait) & sleep 600' }),
       say('next'),
@@ -84,7 +87,7 @@ test('an interrupt ends `sleep 600` and its children within three seconds, and s
   expect(result?.output).toContain('before');
 });
 test('an approval that was asked for survives a stop of everything, and the approved call runs once', async () => {
-  await using world = await World.create(
+  await using world = await createWorld(
     scriptByStep([callTool('bash', { command: 'echo once >> log' }), say('done')]),
   );
   const asked = await world.cli(['run', 'go', '--approval', 'ask', '--json']);
@@ -98,7 +101,7 @@ test('an approval that was asked for survives a stop of everything, and the appr
 });
 
 test('a workspace that was moved away is WorkspaceNotFound with exit code 5, and `rebind` heals it', async () => {
-  await using world = await World.create(() => say('hello'));
+  await using world = await createWorld(() => say('hello'));
   const id = await world.start('first');
   await world.wait(id);
   const moved = world.beside('moved');
@@ -111,7 +114,7 @@ test('a workspace that was moved away is WorkspaceNotFound with exit code 5, and
 });
 
 test('a session resumed from another directory, under another configuration, keeps its workspace, policy and model', async () => {
-  await using world = await World.create(
+  await using world = await createWorld(
     scriptByStep([callTool('bash', { command: 'pwd > where' }), say('done')]),
   );
   const id = await world.start('first', '--approval', 'read-only');
@@ -133,7 +136,7 @@ test('a session resumed from another directory, under another configuration, kee
 });
 
 test('paths that leave the workspace are refused, through `..`, absolute, and through a symlink', async () => {
-  await using world = await World.create(
+  await using world = await createWorld(
     scriptByStep([
       callTools([
         { tool: 'read_file', args: { path: '../secret' } },
@@ -152,7 +155,7 @@ test('paths that leave the workspace are refused, through `..`, absolute, and th
 });
 
 test('a file changed by hand between read and write is refused with FILE_CHANGED and keeps the hand-made change', async () => {
-  await using world = await World.create(
+  await using world = await createWorld(
     scriptByStep([
       callTool('read_file', { path: 'a.txt' }),
       callTool('bash', { command: 'sleep 0.1; echo by hand > a.txt' }),
@@ -167,7 +170,7 @@ test('a file changed by hand between read and write is refused with FILE_CHANGED
 });
 
 test('`context` prints what the next model call sends, and calls no model', async () => {
-  await using world = await World.create(() => say('hello'));
+  await using world = await createWorld(() => say('hello'));
   await writeFile(join(world.workspace, 'AGENTS.md'), 'Speak plainly.');
   const id = await world.start('first');
   await world.wait(id);
@@ -183,7 +186,7 @@ test('`context` prints what the next model call sends, and calls no model', asyn
 });
 
 test('an archived session is opened again from its archive, complete, and goes on', async () => {
-  await using world = await World.create(({ messages }) => say(`message ${messages.length}`));
+  await using world = await createWorld(({ messages }) => say(`message ${messages.length}`));
   const id = await world.start('first');
   await world.wait(id);
   expect((await world.cli(['archive', id])).code).toBe(0);
@@ -198,7 +201,7 @@ test('an archived session is opened again from its archive, complete, and goes o
 
 test('a model that refuses the key fails the run with the remedy, and the session stays usable', async () => {
   let refuse = true;
-  await using world = await World.create(() =>
+  await using world = await createWorld(() =>
     refuse
       ? { kind: 'fail', status: 401, body: { error: { message: 'bad key' } }, headers: {} }
       : say('hello'),

@@ -1,6 +1,6 @@
 /**
- * A whole installation for one test: a home, a workspace, a scripted model behind real HTTP, and the command
- * line as a user runs it. Disposing of it stops everything that it started.
+ * What one test needs: a home, a workspace, a scripted model behind real HTTP, and the command line as a user runs
+ * it. Disposing of it stops everything that it started.
  */
 import { spawn } from 'node:child_process';
 import type { ChildProcess } from 'node:child_process';
@@ -26,17 +26,25 @@ export interface Ended {
   stderr: string;
 }
 
+export interface WorldOptions {
+  api?: 'chat' | 'responses';
+  /** Of an installation that others use as well (sharedWorlds.ts); absent: one of its own. */
+  home?: Home;
+}
+
 export class World implements AsyncDisposable {
   readonly home: Home;
   readonly workspace: string;
   readonly model: ScriptedModel;
   readonly env: NodeJS.ProcessEnv;
   readonly #folder: string;
+  readonly #isAlone: boolean;
   readonly #children = new Set<ChildProcess>();
 
-  private constructor(folder: string, model: ScriptedModel, api: 'chat' | 'responses') {
+  private constructor(folder: string, model: ScriptedModel, { api = 'chat', home }: WorldOptions) {
     this.#folder = folder;
-    this.home = homeAt(join(folder, 'h'));
+    this.#isAlone = home === undefined;
+    this.home = home ?? homeAt(join(folder, 'h'));
     this.workspace = join(folder, 'w');
     this.model = model;
     this.env = {
@@ -49,9 +57,9 @@ export class World implements AsyncDisposable {
     };
   }
 
-  static async create(script: Script, { api = 'chat' }: { api?: 'chat' | 'responses' } = {}): Promise<World> {
+  static async create(script: Script, options: WorldOptions = {}): Promise<World> {
     const folder = await realpath(await mkdtemp(join(tmpdir(), 'hf-')));
-    const world = new World(folder, await startScriptedModel({ script }), api);
+    const world = new World(folder, await startScriptedModel({ script }), options);
     await mkdir(world.workspace);
     return world;
   }
@@ -165,7 +173,7 @@ export class World implements AsyncDisposable {
   async [Symbol.asyncDispose](): Promise<void> {
     for (const child of this.#children) child.kill('SIGKILL');
     await this.model.close();
-    await takeDown(this.home);
+    if (this.#isAlone) await takeDown(this.home);
     await rm(this.#folder, { recursive: true, force: true, maxRetries: 5 });
   }
 }

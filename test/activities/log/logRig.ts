@@ -1,9 +1,12 @@
 /** A session's workflow and archive, as the log of a worker sees them. */
-import { expect } from 'vitest';
+import { mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect } from 'vitest';
 import type { AnsweredPage } from '../../../src/activities/log/knownSession.ts';
 import type { AskLog } from '../../../src/activities/log/sessionLog.ts';
 import { SessionLog } from '../../../src/activities/log/sessionLog.ts';
-import type { ArchiveStore } from '../../../src/archive/segments.ts';
+import { type ArchiveStore, fileArchive } from '../../../src/archive/segments.ts';
 import { isVisible } from '../../../src/domain/compaction.ts';
 import type { SessionEvent } from '../../../src/domain/event.ts';
 import { PAGE_MAX_BYTES } from '../../../src/domain/limits.ts';
@@ -72,9 +75,30 @@ function within(events: SessionEvent[], max_bytes: number): SessionEvent[] {
   return end === -1 ? events : events.slice(0, end);
 }
 
+export interface LogRig {
+  root: string;
+  archive: ArchiveStore;
+  workflow: FakeWorkflow;
+  /** A worker that knows nothing yet. */
+  sessions: SessionLog;
+}
+
+/** A session of 30 messages, an archive and a worker, new for each test of the file. */
+export function logRig(): LogRig {
+  const rig = {} as LogRig;
+  beforeEach(async () => {
+    const root = await mkdtemp(join(tmpdir(), 'hf-'));
+    const archive = fileArchive(root);
+    const workflow = new FakeWorkflow(messages(30), archive);
+    Object.assign(rig, { root, archive, workflow, sessions: new SessionLog(workflow.ask, archive) });
+  });
+  afterEach(async () => rm(rig.root, { recursive: true, force: true }));
+  return rig;
+}
+
 /** What the log answers is exactly the workflow's history so far. */
 export async function expectView(
-  { sessions, workflow }: { sessions: SessionLog; workflow: FakeWorkflow },
+  { sessions, workflow }: Pick<LogRig, 'sessions' | 'workflow'>,
   through_seq: number,
   run?: string,
 ): Promise<void> {
