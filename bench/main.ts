@@ -5,7 +5,7 @@
 import { cpus, totalmem } from 'node:os';
 import { measureCommand, measureMemory, measureWorkerBoot } from './processes.ts';
 import { measureOpening } from './opening.ts';
-import { measureRecovery } from './recovery.ts';
+import { measureInterrupt, measureRecovery } from './recovery.ts';
 import { setStage } from './stage.ts';
 import { formatTable } from './statistics.ts';
 import type { Row } from './statistics.ts';
@@ -34,6 +34,7 @@ add(...(await measureWorkerBoot()));
   add(...(await measureCommand(stage, '--version')));
   add(...(await measureMemory(stage)));
   add(...(await measureRecovery(stage)));
+  add(...(await measureInterrupt(stage)));
   add(...(await measureOpening(stage)));
 }
 

@@ -28,13 +28,14 @@ export interface Stage extends AsyncDisposable {
   address: string;
   /** Starts a session of `steps` model calls with one tool call each, and returns its id. */
   startSession: (steps: number) => Promise<string>;
-  /** Starts a session with one short command. */
-  startCommand: () => Promise<string>;
+  /** Starts a session with one command, by default a short one. */
+  startCommand: (command?: string) => Promise<string>;
   /** Resolves when the model has given so many final answers from now on. */
   countAnswers: (number: number) => Promise<void>;
 }
 
 const COMMAND = `touch ${RUNNING_FILE}; sleep 0.2`;
+export const LONG_COMMAND = `touch ${RUNNING_FILE}; sleep 600; true`;
 
 /** Everything up, with the worker of the published package. */
 export async function setStage({ withWorker = true } = {}): Promise<Stage> {
@@ -47,7 +48,8 @@ export async function setStage({ withWorker = true } = {}): Promise<Stage> {
   let onAnswer: (() => void) | undefined;
   const model = await startScriptedModel({
     script: ({ step, lastUserText }) => {
-      if (lastUserText === COMMAND) return step === 0 ? callTool('bash', { command: COMMAND }) : say('done');
+      if (lastUserText === COMMAND || lastUserText === LONG_COMMAND)
+        return step === 0 ? callTool('bash', { command: lastUserText }) : say('done');
       const steps = Number(/^(\d+) steps/.exec(lastUserText)?.[1]);
       if (step < steps) return callTool('read_file', { path: FILE });
       onAnswer?.();
@@ -88,7 +90,7 @@ export async function setStage({ withWorker = true } = {}): Promise<Stage> {
       return promise;
     },
     startSession: async (steps) => start(`${steps} steps`),
-    startCommand: async () => start(COMMAND),
+    startCommand: async (command = COMMAND) => start(command),
     async [Symbol.asyncDispose]() {
       await service.close();
       await model.close();

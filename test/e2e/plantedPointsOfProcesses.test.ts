@@ -122,7 +122,8 @@ test.concurrent('a worker frozen before its command while another does the call 
 });
 
 test('after a restart of the machine a living process of the same pid is not taken for the command', async () => {
-  const command = 'echo start >> log; echo said; sleep 30; echo done >> log';
+  // Longer than all of the test, which ends it.
+  const command = 'echo start >> log; echo said; sleep 600; echo done >> log';
   await using world = await World.create(scriptByStep([callTool('bash', { command }), say('seen')]));
   const id = await world.start('go');
   const runner = await runnerOf(world, id);

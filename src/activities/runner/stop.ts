@@ -6,8 +6,8 @@ import { listGroup, listStrays, type ProcessEntry } from './processes.ts';
 
 /** What a command has from TERM until KILL to end by itself. */
 export const STOP_GRACE_MS = 2_000;
-/** What the kernel has to end what was sent KILL; what is left then can't be ended by us. */
-const KILL_PATIENCE_MS = 1_000;
+/** What the kernel has to end what was sent KILL, also on a busy machine; what is left then can't be ended by us. */
+const KILL_PATIENCE_MS = 5_000;
 const LOOK_EVERY_MS = 25;
 
 /** A command to be ended. */
