@@ -37,8 +37,16 @@ async function written(session_id: string, write: () => Promise<void>): Promise<
 function settledOperations(events: SessionEvent[]): string[] {
   const jobs = new Set(events.filter(isJob).map((event) => event.call_id));
   return events.flatMap((event) => {
-    if (event.type === 'assistant_message') return [event.operation_id];
-    return event.type === 'tool_result' && !jobs.has(event.call_id) ? [event.operation_id] : [];
+    switch (event.type) {
+      case 'assistant_message':
+      case 'summary_created':
+      case 'compaction_failed':
+        return [event.operation_id];
+      case 'tool_result':
+        return jobs.has(event.call_id) ? [] : [event.operation_id];
+      default:
+        return [];
+    }
   });
 }
 

@@ -1,4 +1,4 @@
-import { open, writeFile } from 'node:fs/promises';
+import { open, readdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { expect, test } from 'vitest';
 import { connect } from '../../src/client/service.ts';
@@ -11,7 +11,7 @@ import type { SessionSettings } from '../../src/domain/event.ts';
 import { hostId } from '../../src/host/home.ts';
 import { writeLongSession } from '../../bench/longSession.ts';
 import { sharedWorlds } from '../support/sharedWorlds.ts';
-import { all, checkLog, World } from '../support/world.ts';
+import { all, checkLog, until, type World } from '../support/world.ts';
 import { startSession } from './support/rollingSession.ts';
 import { forgetRuns } from './support/temporalRuns.ts';
 
@@ -70,8 +70,11 @@ test('when retention has taken all Temporal runs but the newest, a session is wh
 test('an archived session that Temporal has forgotten is read, shown, and opened again under its id', async () => {
   await using session = await longSession();
   const { world, service, id } = session;
+  await world.cli(['compact', id]);
   await world.cli(['archive', id]);
   await world.event(id, 'session_archived');
+  // What is in the archive needs no other proof.
+  await until(async () => (await readdir(join(world.home.journal, id))).length === 0);
   const before = await world.events(id);
   expect(await forgetRuns(service, id, 'all')).toBeGreaterThanOrEqual(5);
   await world.kill('worker');
