@@ -38,8 +38,11 @@ function wasInterrupted({ told, events }: Evidence, run_id: string | undefined):
 function isCrashLoop({ events, hits, world, observed }: Evidence, end: SessionEvent): boolean {
   if (end.type !== 'run_finished' || end.error?.code !== 'crash_loop') return false;
   const ofRun = events.filter(({ run_id }) => run_id === end.run_id);
+  // An event of a replayed task can bear the time of the task before; when the next one came is later in any case.
+  const until = events.find(({ seq }) => seq === end.seq + 1)?.at;
   const struck =
-    hits.filter(({ at }) => at >= (ofRun[0]?.at ?? '') && at <= end.at).length + world.killed.length;
+    hits.filter(({ at }) => at >= (ofRun[0]?.at ?? '') && (until === undefined || at <= until)).length +
+    world.killed.length;
   const last = ofRun.findLast(({ type }) => type === 'model_called' || type === 'assistant_message');
   if (last?.type === 'model_called' && observed.requests.some(({ key }) => key === last.operation_id))
     return struck >= MODEL_CALL_ATTEMPTS;

@@ -1,7 +1,7 @@
 /** Writes the events of an ending Temporal run to the archive, before continue-as-new or when a session closes. */
 import type { EventOf, SessionEvent } from '../domain/event.ts';
 import { reached } from '../host/faults.ts';
-import type { ArchiveInput } from './contract.ts';
+import type { ArchivedSegment, ArchiveInput } from './contract.ts';
 import type { ActivityDeps } from './deps.ts';
 import { temporalRun } from './temporalRun.ts';
 
@@ -9,7 +9,7 @@ import { temporalRun } from './temporalRun.ts';
  * The activity `archiveSegment`. Writing the same segment again gives the same file. What the journal knows
  * of operations whose result is in the archive is needed no more and goes.
  */
-export async function archiveSegment(deps: ActivityDeps, input: ArchiveInput): Promise<void> {
+export async function archiveSegment(deps: ActivityDeps, input: ArchiveInput): Promise<ArchivedSegment> {
   const { session_id, segment, from_seq, through_seq } = input;
   const { state, events } = await deps.log.at(session_id, through_seq, temporalRun());
   const archived = events.filter(({ seq }) => seq >= from_seq);
@@ -18,6 +18,7 @@ export async function archiveSegment(deps: ActivityDeps, input: ArchiveInput): P
   );
   await reached('after_archive');
   for (const operation_id of settledOperations(archived)) await deps.journal.forget(session_id, operation_id);
+  return { updated_at: state.updated_at };
 }
 
 /** Says in the words of the failure what follows from it: it stands in the worker log, the Web UI and `show`. */

@@ -74,6 +74,12 @@ export interface ArchiveInput {
   through_seq: number;
 }
 
+/** What the archive has now. */
+export interface ArchivedSegment {
+  /** Of the segment's last event: by it the session knows its archive again. */
+  updated_at: string;
+}
+
 export interface LoadProjectInput {
   workspace: WorkspaceBinding;
   /** Of the project as the session knows it; absent before the first run. */
@@ -97,7 +103,7 @@ export interface HostActivities {
   reconcileTool: (input: ToolInput) => Promise<Reconciliation>;
   /** Rejects with `operation.lost` when what it waited for went away without a result. */
   attachTool: (input: AttachInput) => Promise<ToolOutcome>;
-  archiveSegment: (input: ArchiveInput) => Promise<void>;
+  archiveSegment: (input: ArchiveInput) => Promise<ArchivedSegment>;
   /** Called by clients, not by a session: what its next model call would send. */
   previewContext: (input: { session_id: string }) => Promise<ContextPreview>;
 }

@@ -12,6 +12,7 @@ import type { SessionState } from '../domain/session.ts';
 import { jsonBytesAtMost } from '../domain/jsonBytes.ts';
 import { nextStep } from '../domain/step.ts';
 import { tellStory } from '../domain/story.ts';
+import type { ArchivedSegment } from '../activities/contract.ts';
 import type { SessionInput } from './contract.ts';
 import { installHandlers } from './handlers.ts';
 import { SessionMachine } from './machine.ts';
@@ -30,6 +31,7 @@ export interface SessionEnd {
 export async function session(input: SessionInput): Promise<SessionEnd> {
   const machine = new SessionMachine(input);
   let scope: CancellationScope | undefined;
+  let closed: SessionEnd | undefined;
   installHandlers(machine, { onInterrupt: () => scope?.cancel() });
 
   for (;;) {
@@ -45,8 +47,8 @@ export async function session(input: SessionInput): Promise<SessionEnd> {
         await rollOver(machine);
         break;
       case 'close':
-        if (await archive(machine))
-          return { session_id: machine.state.session_id, through_seq: machine.state.seq };
+        closed = await close(machine);
+        if (closed !== undefined) return closed;
         break;
       default:
         scope = working;
@@ -63,17 +65,28 @@ async function inRunGroup(machine: SessionMachine, work: () => Promise<void>): P
   return createEventGroup(`run ${run.number}`, { id: `r${run.number}` }).withScope(work);
 }
 
-/** Archives what this Temporal run holds; false when something happened meanwhile. */
-async function archive(machine: SessionMachine): Promise<boolean> {
-  const { session_id, seq } = machine.state;
+/** Archives what this Temporal run holds, and resolves with the state that stands there. */
+async function archive(machine: SessionMachine): Promise<SessionState> {
+  const { state } = machine;
+  const { session_id, seq } = state;
   const segment = {
     session_id,
     segment: machine.segment,
     from_seq: (machine.base?.seq ?? 0) + 1,
     through_seq: seq,
   };
-  await onHost(machine, async ({ looking }) => looking.archiveSegment(segment));
-  return machine.state.seq === seq;
+  const archived: ArchivedSegment | null | undefined = await onHost(machine, async ({ looking }) =>
+    looking.archiveSegment(segment),
+  );
+  // A query that a worker answers first advances the workflow with the clock of the task before, so that the time of
+  // an event is not the same in each replay. What was written is; sessions of before 0.2 were not told.
+  return { ...state, updated_at: archived?.updated_at ?? state.updated_at };
+}
+
+/** Undefined when something happened while the last segment was archived. */
+async function close(machine: SessionMachine): Promise<SessionEnd | undefined> {
+  const { session_id, seq } = await archive(machine);
+  return machine.state.seq === seq ? { session_id, through_seq: seq } : undefined;
 }
 
 /** Until this version all that came meanwhile went along, and too much of it stopped the session for good. */
@@ -85,9 +98,8 @@ const ARCHIVE_AGAIN = 'archive_again';
  */
 async function rollOver(machine: SessionMachine): Promise<void> {
   for (;;) {
-    const { state, events } = machine;
-    const known = events.length;
-    await archive(machine);
+    const known = machine.events.length;
+    const state = await archive(machine);
     const rest = machine.events.slice(known);
     if (jsonBytesAtMost(rest) <= CARRIED_EVENTS_MAX_BYTES || !patched(ARCHIVE_AGAIN))
       return continueWith(machine, state, rest);

@@ -7,6 +7,8 @@ import { Context } from '@temporalio/activity';
 import { Client, Connection } from '@temporalio/client';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import type {
+  ArchivedSegment,
+  ArchiveInput,
   CallModelInput,
   CallModelResult,
   CheckedCall,
@@ -45,8 +47,8 @@ interface SessionScript {
   reconcile?: HostActivities['reconcileTool'];
   attach?: HostActivities['attachTool'];
   loadProject?: HostActivities['loadProject'];
-  /** Called before a segment counts as archived. */
-  archive?: HostActivities['archiveSegment'];
+  /** Called before a segment counts as archived; the time is that of its last event, as the archive has it. */
+  archive?: (input: ArchiveInput) => Promise<ArchivedSegment | undefined>;
 }
 
 export interface SessionRig extends AsyncDisposable {
@@ -202,8 +204,10 @@ async function createWorkers(
     attachTool: async (input) =>
       (await scriptOf(input.session_id).attach?.(input)) ?? { status: 'success', output: 'attached' },
     archiveSegment: async (input) => {
-      await scriptOf(input.session_id).archive?.(input);
+      const written = await scriptOf(input.session_id).archive?.(input);
       archived.push(input);
+      // Without a time it is a worker of before segments told it.
+      return written as ArchivedSegment;
     },
     previewContext: async () => ({ messages: [], tools: [], digest: '', tokens_estimate: 0 }),
   };
